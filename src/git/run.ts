@@ -1,0 +1,159 @@
+import { execa } from "execa";
+import { wordsOf } from "../errors.ts";
+import type { Programs } from "../system/programs.ts";
+
+/** How long one question may take before it counts as unanswered (SPEC §6.1). */
+export const TIME_LIMIT_MS = 30_000;
+
+/** What a clone's configuration could make git do, overridden; each was seen to matter (GIT-FACTS, "CFG"). */
+const CONFIG = [
+  "core.fsmonitor=false",
+  "core.hooksPath=/dev/null",
+  "core.untrackedCache=false",
+  "core.excludesFile=/dev/null",
+  "core.attributesFile=/dev/null",
+  "core.commitGraph=false",
+  "gc.auto=0",
+  "maintenance.auto=false",
+].flatMap((setting) => ["-c", setting]);
+
+export interface GitCall {
+  readonly gitDir: string;
+  readonly workTree?: string;
+  readonly args: readonly string[];
+  readonly input?: string | Buffer;
+  /** Extra environment: object directories of a private git directory, the protocol of one local fetch. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Exit codes that are an answer; any other is a `GitError`. */
+  readonly exitCodes?: readonly number[];
+  readonly timeLimitMs?: number;
+}
+
+export interface GitAnswer {
+  readonly exitCode: number;
+  readonly stdout: Buffer;
+}
+
+/** A git command that gave no answer: it failed, ran out of time, or wrote to standard error. */
+export class GitError extends Error {
+  override readonly name = "GitError";
+  readonly args: readonly string[];
+
+  constructor(args: readonly string[], words: string) {
+    super(words);
+    this.args = args;
+  }
+}
+
+/** The one door to git: nothing else starts it. */
+export class Git {
+  readonly #program: string;
+  readonly #environment: Readonly<Record<string, string>>;
+  /** How many git processes this run started; a measure, and what tests count. */
+  started = 0;
+
+  constructor(programs: Programs) {
+    this.#program = programs.require("git", "2.34 or newer");
+    this.#environment = environment(programs.path);
+  }
+
+  /**
+   * Runs one git command on an explicit git directory and returns its exit code and standard output.
+   * Throws a `GitError` with git's words when the exit code was not expected, when it took longer than the time limit, or when
+   * it wrote anything to standard error: `status` exits 0 over a directory it cannot read (GIT-FACTS fact 6).
+   */
+  async run(call: GitCall): Promise<GitAnswer> {
+    const args = [...CONFIG, `--git-dir=${call.gitDir}`];
+    if (call.workTree !== undefined) args.push(`--work-tree=${call.workTree}`);
+    args.push(...call.args);
+    return this.#start(args, call);
+  }
+
+  /** Returns what `git version` prints, without any repository. */
+  async version(): Promise<string> {
+    const { stdout } = await this.#start(["version"], {});
+    return stdout.toString("utf8").trim();
+  }
+
+  /**
+   * Returns `init.defaultBranch` of the person who runs dl, or null: the one setting of theirs that SPEC §2 asks for.
+   * It is read from their own configuration alone, never from a repository's.
+   */
+  async usersDefaultBranch(home: string | undefined): Promise<string | null> {
+    if (home === undefined) return null;
+    const args = ["config", "--global", "--includes", "--get", "init.defaultBranch"];
+    const answer = await this.#start(args, { exitCodes: [0, 1], env: { HOME: home, GIT_CONFIG_GLOBAL: `${home}/.gitconfig` } });
+    return answer.stdout.toString("utf8").trim() || null;
+  }
+
+  async #start(args: readonly string[], call: Omit<GitCall, "gitDir" | "args">): Promise<GitAnswer> {
+    this.started++;
+    const limit = call.timeLimitMs ?? TIME_LIMIT_MS;
+    let result;
+    try {
+      result = await execa(this.#program, args, {
+        cwd: "/",
+        env: { ...this.#environment, ...call.env },
+        extendEnv: false,
+        encoding: "buffer",
+        stripFinalNewline: false,
+        reject: false,
+        timeout: limit,
+        killSignal: "SIGKILL",
+        maxBuffer: 1024 * 1024 * 1024,
+        ...(call.input === undefined ? { stdin: "ignore" as const } : { input: call.input }),
+      });
+    } catch (error) {
+      throw new GitError(args, wordsOf(error));
+    }
+    const words = Buffer.from(result.stderr).toString("utf8").trim();
+    if (result.timedOut) throw new GitError(args, `git took longer than ${limit / 1000} seconds`);
+    if (result.exitCode === undefined) throw new GitError(args, words || result.shortMessage || "git did not run");
+    if (!(call.exitCodes ?? [0]).includes(result.exitCode)) {
+      throw new GitError(args, words || `git ended with exit code ${result.exitCode}`);
+    }
+    if (words !== "") throw new GitError(args, words);
+    return { exitCode: result.exitCode, stdout: Buffer.from(result.stdout) };
+  }
+}
+
+/** Built from empty: an inherited GIT_DIR beats every option, and so would others (GIT-FACTS, "Environment of every call"). */
+function environment(path: string): Readonly<Record<string, string>> {
+  return {
+    PATH: path,
+    HOME: "/nonexistent",
+    XDG_CONFIG_HOME: "/nonexistent",
+    LC_ALL: "C",
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_ATTR_NOSYSTEM: "1",
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_ALLOW_PROTOCOL: "none",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ASKPASS: "/bin/false",
+    SSH_ASKPASS: "/bin/false",
+    GIT_SSH_COMMAND: "/bin/false",
+    GIT_NO_REPLACE_OBJECTS: "1",
+    GIT_GRAFT_FILE: "/dev/null",
+    GIT_PAGER: "cat",
+    GIT_AUTHOR_NAME: "dl",
+    GIT_AUTHOR_EMAIL: "dl@localhost",
+    GIT_COMMITTER_NAME: "dl",
+    GIT_COMMITTER_EMAIL: "dl@localhost",
+  };
+}
+
+/** Splits NUL-separated output into its records. */
+export function splitNul(output: Buffer): string[] {
+  const text = output.toString("utf8");
+  if (text === "") return [];
+  return (text.endsWith("\0") ? text.slice(0, -1) : text).split("\0");
+}
+
+/** Splits newline-separated output, for formats whose fields cannot hold a newline. */
+export function splitLines(output: Buffer): string[] {
+  const text = output.toString("utf8");
+  if (text === "") return [];
+  return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
+}

@@ -1,0 +1,40 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { isAbsolute, join, sep } from "node:path";
+import { KnownError } from "../errors.ts";
+
+/**
+ * Where programs are looked up, and what PATH they are given: the absolute entries of the caller's PATH that do not lie
+ * below repos_dir. An empty or relative entry means the current directory, where a clone may have planted a `git`.
+ */
+export class Programs {
+  readonly path: string;
+  readonly #directories: readonly string[];
+
+  constructor(callersPath: string | undefined, reposDir: string) {
+    this.#directories = (callersPath ?? "")
+      .split(":")
+      .filter((entry) => isAbsolute(entry) && entry !== reposDir && !entry.startsWith(reposDir + sep));
+    this.path = this.#directories.join(":");
+  }
+
+  /** Returns the absolute path of a program, or null when no PATH entry has it. */
+  find(name: string): string | null {
+    for (const directory of this.#directories) {
+      const candidate = join(directory, name);
+      try {
+        accessSync(candidate, constants.X_OK);
+        if (statSync(candidate).isFile()) return candidate;
+      } catch {
+        // Not here: the next entry is asked.
+      }
+    }
+    return null;
+  }
+
+  /** Returns the absolute path of a program. Throws a `KnownError` that says what to install when there is none. */
+  require(name: string, why: string): string {
+    const program = this.find(name);
+    if (program === null) throw new KnownError(`dl needs \`${name}\` ${why}, and no absolute entry of PATH has it. Install it and run again.`);
+    return program;
+  }
+}

@@ -1,0 +1,52 @@
+import { constants, type Stats } from "node:fs";
+import { lstat, open } from "node:fs/promises";
+import { errnoOf } from "../errors.ts";
+
+const DEFAULT_CAP = 64 * 1024;
+
+/**
+ * Returns the bytes of a small regular file, or null when nothing is there. No link is followed in the last component
+ * and nothing blocks: a FIFO planted under the name is refused, not waited for (GIT-FACTS fact 10).
+ * Throws when it is anything but a regular file of at most `cap` bytes, or cannot be read.
+ */
+export async function readSmallFile(path: string, cap = DEFAULT_CAP): Promise<Buffer | null> {
+  let file;
+  try {
+    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return null;
+    if (errnoOf(error) === "ELOOP") throw new Error(`${path} is a symbolic link`);
+    throw error;
+  }
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new Error(`${path} is not a regular file`);
+    // Never more than the cap is read, however fast the file grows meanwhile.
+    const buffer = Buffer.alloc(Math.min(stats.size, cap) + 1);
+    let length = 0;
+    while (length < buffer.length) {
+      const { bytesRead } = await file.read(buffer, length, buffer.length - length);
+      if (bytesRead === 0) return buffer.subarray(0, length);
+      length += bytesRead;
+    }
+    throw new Error(stats.size > cap ? `${path} is larger than ${cap} bytes` : `${path} grew while it was read`);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Returns what lies at a path itself, no link followed, or null when nothing does. Throws when it cannot be told. */
+export async function lstatOrNull(path: string): Promise<Stats | null> {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    throw error;
+  }
+}
+
+/** Whether a real directory, not a link to one, lies at the path. Throws when it cannot be told. */
+export async function isDirectory(path: string): Promise<boolean> {
+  return (await lstatOrNull(path))?.isDirectory() ?? false;
+}
