@@ -1,9 +1,7 @@
 import { execa } from "execa";
 import { wordsOf } from "../errors.ts";
 import type { Programs } from "../system/programs.ts";
-
-/** How long one question may take before it counts as unanswered (SPEC §6.1). */
-export const TIME_LIMIT_MS = 30_000;
+import { TIME_LIMIT_MS } from "../system/time-limit.ts";
 
 /** What a clone's configuration could make git do, overridden; each was seen to matter (GIT-FACTS, "CFG"). */
 const CONFIG = [
@@ -54,7 +52,7 @@ export class Git {
 
   constructor(programs: Programs) {
     this.#program = programs.require("git", "2.34 or newer");
-    this.#environment = environment(programs.path);
+    this.#environment = hardened(programs.path);
   }
 
   /**
@@ -75,25 +73,31 @@ export class Git {
     return stdout.toString("utf8").trim();
   }
 
+  /** Makes a new repository at a path, from no template. Throws a `GitError` when it cannot. */
+  async init(path: string, sha256: boolean): Promise<void> {
+    await this.#start(["init", "-q", "--template=", `--object-format=${sha256 ? "sha256" : "sha1"}`, "--initial-branch=main", path], {});
+  }
+
   /**
    * Returns `init.defaultBranch` of the person who runs dl, or null: the one setting of theirs that SPEC §2 asks for.
    * It is read from their own configuration alone, never from a repository's.
    */
-  async usersDefaultBranch(home: string | undefined): Promise<string | null> {
+  async usersDefaultBranch(home: string | undefined, xdgConfigHome: string | undefined): Promise<string | null> {
     if (home === undefined) return null;
-    const args = ["config", "--global", "--includes", "--get", "init.defaultBranch"];
-    const answer = await this.#start(args, { exitCodes: [0, 1], env: { HOME: home, GIT_CONFIG_GLOBAL: `${home}/.gitconfig` } });
+    const { GIT_CONFIG_GLOBAL: _, ...env } = this.#environment;
+    const users = { ...env, HOME: home, XDG_CONFIG_HOME: xdgConfigHome || `${home}/.config` };
+    const answer = await this.#start(["config", "--global", "--includes", "--get", "init.defaultBranch"], { exitCodes: [0, 1] }, users);
     return answer.stdout.toString("utf8").trim() || null;
   }
 
-  async #start(args: readonly string[], call: Omit<GitCall, "gitDir" | "args">): Promise<GitAnswer> {
+  async #start(args: readonly string[], call: Omit<GitCall, "gitDir" | "args">, environment = this.#environment): Promise<GitAnswer> {
     this.started++;
     const limit = call.timeLimitMs ?? TIME_LIMIT_MS;
     let result;
     try {
       result = await execa(this.#program, args, {
         cwd: "/",
-        env: { ...this.#environment, ...call.env },
+        env: { ...environment, ...call.env },
         extendEnv: false,
         encoding: "buffer",
         stripFinalNewline: false,
@@ -118,7 +122,7 @@ export class Git {
 }
 
 /** Built from empty: an inherited GIT_DIR beats every option, and so would others (GIT-FACTS, "Environment of every call"). */
-function environment(path: string): Readonly<Record<string, string>> {
+function hardened(path: string): Readonly<Record<string, string>> {
   return {
     PATH: path,
     HOME: "/nonexistent",

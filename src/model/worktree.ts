@@ -70,6 +70,8 @@ export interface Worktree {
   /** The admin directory's name that its gitfile gives. */
   readonly gitfileId: string;
   readonly registration: Registration;
+  /** Why the registration and the directory do not fit each other; null when they do. */
+  readonly misfit: string | null;
 }
 
 export type SkippedCode = "other-repository" | "not-a-worktree" | "symlink" | "unreadable-gitfile";

@@ -50,3 +50,19 @@ export async function lstatOrNull(path: string): Promise<Stats | null> {
 export async function isDirectory(path: string): Promise<boolean> {
   return (await lstatOrNull(path))?.isDirectory() ?? false;
 }
+
+/**
+ * Returns what lies at a path below `root`, or null when nothing does or a component on the way is no real directory:
+ * a link planted in the middle leads nowhere. Throws when it cannot be told.
+ */
+export async function lstatWithin(root: string, path: string): Promise<Stats | null> {
+  let at = root;
+  let stats: Stats | null = null;
+  for (const component of path.split("/")) {
+    if (stats !== null && !stats.isDirectory()) return null;
+    at = `${at}/${component}`;
+    stats = await lstatOrNull(at);
+    if (stats === null) return null;
+  }
+  return stats;
+}

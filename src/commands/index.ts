@@ -1,0 +1,5 @@
+import { PruneCommand } from "./prune.ts";
+import { RestoreCommand } from "./restore.ts";
+
+/** The one list that the program and every host register. */
+export const commands = [PruneCommand, RestoreCommand] as const;

@@ -1,0 +1,159 @@
+import { Command, Option } from "clipanion";
+import { randomUUID } from "node:crypto";
+import { act } from "../act/act.ts";
+import { recoverAll } from "../act/recover.ts";
+import { KnownError } from "../errors.ts";
+import { planClone, type Flags, type PlannedClone } from "../plan/plan.ts";
+import type { ClonePass } from "../plan/pass.ts";
+import type { PruneDocument, PruneNotes } from "../report/documents.ts";
+import { harmless, plural, size } from "../report/plain-text.ts";
+import { hasFailed, hasWork, pruneDocument } from "../report/prune-document.ts";
+import { renderPlan, renderReport } from "../report/prune-text.ts";
+import { findClones, openReposDir, type Found } from "../scan/clones.ts";
+import { scanWorld, surveySurroundings, type Surroundings } from "../scan/scan.ts";
+import { requireFlock } from "../system/flock.ts";
+import { DlCommand } from "./base.ts";
+import { askLine, isYes } from "./confirm.ts";
+import { Progress } from "./progress.ts";
+import { withSession, write, type Session } from "./session.ts";
+import { makeView } from "./view.ts";
+
+/** `dl --prune`: plans, asks, removes and reports. */
+export class PruneCommand extends DlCommand {
+  static override paths = [["--prune"]];
+
+  static override usage = Command.Usage({
+    description: "remove the git worktrees that agents left behind, and nothing that exists nowhere else",
+    details: `
+      Finds every worktree below \`<clone>/.claude/worktrees/\` in the repositories of repos_dir, proves for each that everything in it exists
+      elsewhere, prints the plan, asks, and removes what was proved.
+
+      What goes: worktrees whose registration git calls prunable, or that git has forgotten, and whose every commit, edit and file is safe
+      elsewhere or can be made again. What stays: everything else, each with its reasons.
+
+      \`--force-worktrees\` also takes worktrees that are locked, or hold uncommitted, unpushed or ignored work or an operation under way; what it
+      would destroy is saved first, except ignored files, and \`dl --restore\` brings it back. \`--discard-ignored\` drops ignored files alone.
+
+      Exit codes: 0 done, nothing to do, dry run, or answered no; 1 something planned did not happen; 2 usage; 130 or 143 interrupted.
+    `,
+    examples: [
+      ["See what would go, and why the rest stays", "dl --prune -n"],
+      ["Remove without being asked, from a timer", "dl --prune -y"],
+      ["Take locked and unfinished worktrees too, saved first", "dl --prune --force-worktrees"],
+    ],
+  });
+
+  yes = Option.Boolean("-y,--yes", false, { description: "do not ask" });
+  dryRun = Option.Boolean("-n,--dry-run", false, { description: "print the plan and change nothing" });
+  force = Option.Boolean("--force-worktrees", false, { description: "go past locks, edits and unpushed commits, saved first" });
+  discardIgnored = Option.Boolean("--discard-ignored", false, { description: "ignored files that exist nowhere else do not hold" });
+  verbose = Option.Boolean("-v,--verbose", false, { description: "name every path and every skipped entry" });
+
+  override async execute(): Promise<number> {
+    const reposDir = await openReposDir(this.reposDirPath());
+    if (reposDir === null) return this.#finish(this.#document(this.reposDirPath(), [], null), NO_NOTES, 0);
+    return withSession(this.context, reposDir, (session) => this.#run(session));
+  }
+
+  async #run(session: Session): Promise<number> {
+    const { tools } = session;
+    const flags: Flags = { force: this.force, discardIgnored: this.discardIgnored };
+    const progress = new Progress(this.context.stderr);
+    const say = (text: string): void => {
+      progress.clear();
+      this.context.stderr.write(`dl: ${harmless(text)}\n`);
+    };
+    if (!this.dryRun) requireFlock(tools.programs);
+
+    // What an interrupted run left is finished or undone before anything is looked at.
+    const found = await findClones(tools.reposDir);
+    for (const { path, words } of found.unreadable) say(`${path} could not be read: ${words}`);
+    const recoveredAll = this.dryRun || (await recoverAll(tools, found.quarantined, say));
+    const failed = found.unreadable.length > 0 || !recoveredAll;
+
+    const around = await surveySurroundings(tools);
+    const planned = await this.#plan(session, found, around, flags, progress);
+    const notes = notesOf(around, planned, null);
+    const document = this.#document(tools.reposDir, planned, null);
+    if (this.dryRun || !hasWork(document)) return this.#finish(document, notes, failed || hasFailed(document) ? 1 : 0);
+
+    // A person who is asked sees the plan first; with --json that is on standard error, since standard output holds one document.
+    const view = makeView(this.context, { verbose: this.verbose, flags });
+    await write(this.json ? this.context.stderr : this.context.stdout, this.json && this.yes ? "" : renderPlan(document, view));
+    if (!this.yes) {
+      const answer = await askLine(question(document), this.context.stdin, this.context.stderr, tools.signal);
+      if (answer === null) throw new KnownError("\nno answer could be read, so nothing was removed; -y skips the question.", 1);
+      if (!isYes(answer)) return this.#finish({ ...document, mode: "declined" }, notes, failed ? 1 : 0);
+    }
+
+    let done = 0;
+    let freed = 0;
+    const passes = await act(tools, planned, flags, randomUUID(), {
+      onWaiting: (lock) => say(`waiting for ${lock}, which another process holds`),
+      onDeleting: (place) => progress.show(`removed ${done} of ${document.totals.toRemove}, ${size(freed)} freed; deleting ${place}`),
+      onRemoved: (bytes) => {
+        done++;
+        freed += bytes;
+      },
+    });
+    progress.clear();
+    const report = this.#document(tools.reposDir, planned, passes);
+    const interrupted = session.interrupted();
+    const wasCut = tools.signal.aborted;
+    return this.#finish(report, notesOf(around, planned, passes), interrupted ?? (failed || wasCut || hasFailed(report) ? 1 : 0), true);
+  }
+
+  async #plan(session: Session, found: Found, around: Surroundings, flags: Flags, progress: Progress): Promise<PlannedClone[]> {
+    let worktrees = 0;
+    let done = 0;
+    const show = (): void => progress.show(`looked at ${done} of ${plural(worktrees, "worktree")} in ${plural(found.clones.length, "clone")}`);
+    const scanned = await scanWorld(session.tools, found.clones, around, {
+      onClone: (count) => {
+        worktrees += count;
+        show();
+      },
+      onWorktree: () => {
+        done++;
+        show();
+      },
+    });
+    session.tools.signal.throwIfAborted();
+    progress.clear();
+    return scanned.map((clone) => planClone(clone, flags));
+  }
+
+  #document(reposDir: string, clones: readonly PlannedClone[], passes: readonly ClonePass[] | null): PruneDocument {
+    return pruneDocument({ mode: this.dryRun ? "dry-run" : "acted", reposDir, clones, passes });
+  }
+
+  /** Prints the document, in the one way or the other, and returns the exit code. */
+  async #finish(document: PruneDocument, notes: PruneNotes, exitCode: number, hasActed = false): Promise<number> {
+    const view = makeView(this.context, { verbose: this.verbose, flags: { force: this.force, discardIgnored: this.discardIgnored } });
+    if (this.json) await write(this.context.stdout, `${JSON.stringify(document, null, 2)}\n`);
+    else if (hasActed) await write(this.context.stdout, renderReport(document, notes, view));
+    else if (document.mode === "declined") await write(this.context.stdout, "Nothing was removed.\n");
+    else await write(this.context.stdout, renderPlan(document, view));
+    if (!hasActed && notes.unseenProcesses !== null && document.totals.toRemove > 0) this.context.stderr.write(`dl: ${notes.unseenProcesses}\n`);
+    return exitCode;
+  }
+}
+
+const NO_NOTES: PruneNotes = { archives: new Map(), unseenProcesses: null, freeSpaceChange: null };
+
+function notesOf(around: Surroundings, clones: readonly PlannedClone[], passes: readonly ClonePass[] | null): PruneNotes {
+  const archives = new Map<string, string>();
+  for (const [i, pass] of (passes ?? []).entries()) {
+    for (const outcome of pass.removals.values()) {
+      if (outcome.kind !== "removed") continue;
+      for (const [place, name] of outcome.archives) archives.set(`${clones[i]?.clone.path}/${place}`, name);
+    }
+  }
+  const unseen = around.occupants.kind === "answered" ? around.occupants.value.unseen : around.occupants.words;
+  return { archives, unseenProcesses: unseen, freeSpaceChange: null };
+}
+
+function question({ clones, totals }: PruneDocument): string {
+  if (totals.toRemove > 0) return `Remove ${plural(totals.toRemove, "worktree")} and free ${size(totals.toRemoveBytes)}? [y/N] `;
+  const drops = clones.flatMap((clone) => clone.registrationsWithoutDirectory).filter(({ decision }) => decision === "drop").length;
+  return `Drop ${plural(drops, "registration")} without a directory? [y/N] `;
+}

@@ -1,0 +1,116 @@
+import { constants } from "node:fs";
+import { mkdir, open, readdir, rm, writeFile } from "node:fs/promises";
+import { platform } from "node:os";
+import { join } from "node:path";
+import { errnoOf } from "../errors.ts";
+import { temporaryWords, type TemporaryDirectory } from "../system/temporary.ts";
+
+/** What a private git directory is made from. */
+export interface PrivateGitDirSource {
+  /** The commit that its HEAD is detached at; null for a HEAD that is not born yet. */
+  readonly commit: string | null;
+  /** Object directories that it borrows from, `<git dir>/objects` of a clone or a bare. */
+  readonly objects: readonly string[];
+  /** The admin directory whose index is copied; null starts without an index. */
+  readonly indexOf: string | null;
+  readonly sha256: boolean;
+}
+
+const MAX_INDEX = 1024 * 1024 * 1024;
+const SHARED_INDEX = /^sharedindex\.(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+const MAX_SHARED_INDEXES = 8;
+
+/**
+ * A git directory of our own for questions about a working tree (GIT-FACTS 5.3): no setting, hook, filter, exclude file or attribute file of
+ * the clone is in force in it, and nothing is written to the clone. Its index is a copy, so that hiding bits can be cleared in it.
+ */
+export class PrivateGitDir {
+  readonly path: string;
+
+  private constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Throws when an index is not a regular file or cannot be copied, or when the temporary directory is full. */
+  static async create(temporary: TemporaryDirectory, source: PrivateGitDirSource): Promise<PrivateGitDir> {
+    try {
+      const path = await temporary.make();
+      await mkdir(join(path, "objects", "info"), { recursive: true });
+      await mkdir(join(path, "info"));
+      await mkdir(join(path, "refs"));
+      await writeFile(join(path, "HEAD"), source.commit === null ? "ref: refs/heads/unborn\n" : `${source.commit}\n`);
+      await writeFile(join(path, "config"), configuration(source.sha256));
+      await writeFile(join(path, "objects", "info", "alternates"), source.objects.map((directory) => `${quote(directory)}\n`).join(""));
+      if (source.indexOf !== null) await copyIndex(source.indexOf, path);
+      return new PrivateGitDir(path);
+    } catch (error) {
+      if (errnoOf(error) === "ENOSPC" || errnoOf(error) === "EDQUOT") throw new Error(temporaryWords(error));
+      throw error;
+    }
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.path, { recursive: true, force: true });
+  }
+}
+
+function configuration(sha256: boolean): string {
+  const insensitive = platform() === "darwin";
+  return [
+    "[core]",
+    `\trepositoryformatversion = ${sha256 ? 1 : 0}`,
+    "\tbare = false",
+    "\tfilemode = true",
+    "\tsymlinks = true",
+    "\ttrustctime = true",
+    "\tcheckStat = default",
+    `\tignorecase = ${insensitive}`,
+    `\tprecomposeunicode = ${insensitive}`,
+    // Without it git misreads the index of a sha256 repository and exits 0.
+    ...(sha256 ? ["[extensions]", "\tobjectFormat = sha256"] : []),
+    "",
+  ].join("\n");
+}
+
+/** Quotes a path as git's alternates file wants one that may hold anything: C style. */
+function quote(path: string): string {
+  return `"${path.replace(/["\\]/g, "\\$&").replace(/\n/g, "\\n")}"`;
+}
+
+async function copyIndex(adminDirectory: string, to: string): Promise<void> {
+  await copyRegularFile(join(adminDirectory, "index"), join(to, "index"));
+  const shared = (await readdir(adminDirectory)).filter((name) => SHARED_INDEX.test(name));
+  if (shared.length > MAX_SHARED_INDEXES) throw new Error(`${adminDirectory} holds ${shared.length} shared indexes`);
+  for (const name of shared) await copyRegularFile(join(adminDirectory, name), join(to, name));
+}
+
+/** Copies a file without following a link or waiting on a FIFO. A file that is not there is not copied. */
+async function copyRegularFile(from: string, to: string): Promise<void> {
+  let source;
+  try {
+    source = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return;
+    throw error;
+  }
+  try {
+    const stats = await source.stat();
+    if (!stats.isFile()) throw new Error(`${from} is not a regular file`);
+    if (stats.size > MAX_INDEX) throw new Error(`${from} is larger than ${MAX_INDEX} bytes`);
+    const copy = await open(to, "wx", 0o600);
+    try {
+      const chunk = Buffer.allocUnsafe(1024 * 1024);
+      for (let length = 0; ; ) {
+        const { bytesRead } = await source.read(chunk, 0, chunk.length, null);
+        if (bytesRead === 0) return;
+        length += bytesRead;
+        if (length > MAX_INDEX) throw new Error(`${from} grew past ${MAX_INDEX} bytes while it was copied`);
+        await copy.write(chunk, 0, bytesRead);
+      }
+    } finally {
+      await copy.close();
+    }
+  } finally {
+    await source.close();
+  }
+}

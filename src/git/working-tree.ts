@@ -1,0 +1,104 @@
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { errnoOf } from "../errors.ts";
+import type { PrivateGitDir } from "./private-git-dir.ts";
+import { splitNul, type Git } from "./run.ts";
+
+/** What the index of a worktree says of its tracked files, with nothing hidden any more. */
+export interface IndexFacts {
+  /** Directories, relative to the worktree, that hold a tracked file at any depth; "" is the worktree itself. */
+  readonly trackedDirectories: ReadonlySet<string>;
+  /** Tracked paths that the caller asked to be remembered. */
+  readonly remembered: ReadonlySet<string>;
+  /** Paths of submodules (mode 160000). */
+  readonly gitlinks: readonly string[];
+}
+
+/** What `git status` says, by kind. Paths are relative to the worktree; a directory ends in a slash. */
+export interface StatusFacts {
+  readonly changed: readonly string[];
+  /** The part of `changed` that differs from the index alone and is a modified regular entry: it may be a smudged LFS file. */
+  readonly modified: readonly string[];
+  readonly untracked: readonly string[];
+  readonly ignored: readonly string[];
+}
+
+/**
+ * Reads the index in a private git directory and clears, in that copy, the bits that hide edits: assume-unchanged everywhere, skip-worktree
+ * where the file is there (GIT-FACTS fact 7; a file outside a sparse checkout is none). Two or four git processes.
+ */
+export async function readIndex(
+  git: Git,
+  gitDir: PrivateGitDir,
+  workTree: string,
+  remember: (basename: string) => boolean,
+): Promise<IndexFacts> {
+  const { stdout } = await git.run({ gitDir: gitDir.path, workTree, args: ["ls-files", "-z", "-v", "-s"] });
+  const trackedDirectories = new Set<string>();
+  const remembered = new Set<string>();
+  const gitlinks: string[] = [];
+  const assumed: string[] = [];
+  const skipped: string[] = [];
+  for (const record of splitNul(stdout)) {
+    // `<tag> <mode> <object> <stage>\t<path>`; a tag in lower case is assume-unchanged, S is skip-worktree (git-ls-files(1)).
+    const tab = record.indexOf("\t");
+    const path = record.slice(tab + 1);
+    const tag = record[0] ?? "";
+    if (tag !== tag.toUpperCase()) assumed.push(path);
+    if (tag.toUpperCase() === "S" && (await isThere(join(workTree, path)))) skipped.push(path);
+    if (record.startsWith("160000 ", 2)) gitlinks.push(path);
+    const slash = path.lastIndexOf("/");
+    addWithParents(trackedDirectories, slash < 0 ? "" : path.slice(0, slash));
+    if (remember(path.slice(slash + 1))) remembered.add(path);
+  }
+  await clearBit(git, gitDir, workTree, "--no-assume-unchanged", assumed);
+  await clearBit(git, gitDir, workTree, "--no-skip-worktree", skipped);
+  return { trackedDirectories, remembered, gitlinks };
+}
+
+/** Returns what differs between HEAD, index and working tree, untracked and ignored paths included. One git process. */
+export async function readStatus(git: Git, gitDir: PrivateGitDir, workTree: string): Promise<StatusFacts> {
+  const { stdout } = await git.run({
+    gitDir: gitDir.path,
+    workTree,
+    args: ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignored=matching", "--ignore-submodules=dirty", "--no-renames"],
+  });
+  const changed: string[] = [];
+  const modified: string[] = [];
+  const untracked: string[] = [];
+  const ignored: string[] = [];
+  for (const record of splitNul(stdout)) {
+    // `XY <path>`; no second path, as renames are off (git-status(1), porcelain v1).
+    const path = record.slice(3);
+    if (record.startsWith("?? ")) untracked.push(path);
+    else if (record.startsWith("!! ")) ignored.push(path);
+    else {
+      changed.push(path);
+      if (record.startsWith(" M ")) modified.push(path);
+    }
+  }
+  return { changed, modified, untracked, ignored };
+}
+
+async function clearBit(git: Git, gitDir: PrivateGitDir, workTree: string, option: string, paths: readonly string[]): Promise<void> {
+  if (paths.length === 0) return;
+  const input = paths.map((path) => `${path}\0`).join("");
+  await git.run({ gitDir: gitDir.path, workTree, args: ["update-index", "-z", option, "--stdin"], input });
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === "ENOENT" || code === "ENOTDIR") return false;
+    throw error;
+  }
+}
+
+function addWithParents(directories: Set<string>, directory: string): void {
+  for (let path = directory; !directories.has(path); path = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "") {
+    directories.add(path);
+  }
+}
