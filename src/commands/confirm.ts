@@ -8,8 +8,8 @@ export function askLine(question: string, stdin: Readable, stderr: Writable, sig
     const lines = createInterface({ input: stdin });
     const end = (settle: () => void): void => {
       signal.removeEventListener("abort", onAbort);
-      lines.close();
       settle();
+      lines.close();
     };
     const onAbort = (): void => end(() => reject(signal.reason as Error));
     signal.addEventListener("abort", onAbort, { once: true });

@@ -13,6 +13,8 @@ const CONFIG = [
   "core.commitGraph=false",
   "gc.auto=0",
   "maintenance.auto=false",
+  // Every command that meets GIT_GRAFT_FILE would say on standard error that grafts are deprecated.
+  "advice.graftFileDeprecated=false",
 ].flatMap((setting) => ["-c", setting]);
 
 export interface GitCall {

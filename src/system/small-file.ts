@@ -35,6 +35,34 @@ export async function readSmallFile(path: string, cap = DEFAULT_CAP): Promise<Bu
   }
 }
 
+/**
+ * Returns at most the first `bytes` bytes of a regular file of any size, or null when nothing is there. As `readSmallFile` it follows no link in the
+ * last component and does not block. Throws when it is anything but a regular file, or cannot be read.
+ */
+export async function readStart(path: string, bytes: number): Promise<Buffer | null> {
+  let file;
+  try {
+    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return null;
+    if (errnoOf(error) === "ELOOP") throw new Error(`${path} is a symbolic link`, { cause: error });
+    throw error;
+  }
+  try {
+    if (!(await file.stat()).isFile()) throw new Error(`${path} is not a regular file`);
+    const buffer = Buffer.alloc(bytes);
+    let length = 0;
+    while (length < bytes) {
+      const { bytesRead } = await file.read(buffer, length, bytes - length);
+      if (bytesRead === 0) break;
+      length += bytesRead;
+    }
+    return buffer.subarray(0, length);
+  } finally {
+    await file.close();
+  }
+}
+
 /** Returns what lies at a path itself, no link followed, or null when nothing does. Throws when it cannot be told. */
 export async function lstatOrNull(path: string): Promise<Stats | null> {
   try {
