@@ -63,10 +63,8 @@ export class Git {
    * it wrote anything to standard error: `status` exits 0 over a directory it cannot read (GIT-FACTS fact 6).
    */
   async run(call: GitCall): Promise<GitAnswer> {
-    const args = [...CONFIG, `--git-dir=${call.gitDir}`];
-    if (call.workTree !== undefined) args.push(`--work-tree=${call.workTree}`);
-    args.push(...call.args);
-    return this.#start(args, call);
+    // A work tree is always named, so that no core.worktree of the repository's leads git anywhere; where none is needed, one that is there.
+    return this.#start([...CONFIG, `--git-dir=${call.gitDir}`, `--work-tree=${call.workTree ?? call.gitDir}`, ...call.args], call);
   }
 
   /** Returns what `git version` prints, without any repository. */

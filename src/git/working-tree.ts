@@ -10,8 +10,6 @@ export interface IndexFacts {
   readonly trackedDirectories: ReadonlySet<string>;
   /** Tracked paths that the caller asked to be remembered. */
   readonly remembered: ReadonlySet<string>;
-  /** Paths of submodules (mode 160000). */
-  readonly gitlinks: readonly string[];
 }
 
 /** What `git status` says, by kind. Paths are relative to the worktree; a directory ends in a slash. */
@@ -36,7 +34,6 @@ export async function readIndex(
   const { stdout } = await git.run({ gitDir: gitDir.path, workTree, args: ["ls-files", "-z", "-v", "-s"] });
   const trackedDirectories = new Set<string>();
   const remembered = new Set<string>();
-  const gitlinks: string[] = [];
   const assumed: string[] = [];
   const skipped: string[] = [];
   for (const record of splitNul(stdout)) {
@@ -46,14 +43,13 @@ export async function readIndex(
     const tag = record[0] ?? "";
     if (tag !== tag.toUpperCase()) assumed.push(path);
     if (tag.toUpperCase() === "S" && (await isThere(join(workTree, path)))) skipped.push(path);
-    if (record.startsWith("160000 ", 2)) gitlinks.push(path);
     const slash = path.lastIndexOf("/");
     addWithParents(trackedDirectories, slash < 0 ? "" : path.slice(0, slash));
     if (remember(path.slice(slash + 1))) remembered.add(path);
   }
   await clearBit(git, gitDir, workTree, "--no-assume-unchanged", assumed);
   await clearBit(git, gitDir, workTree, "--no-skip-worktree", skipped);
-  return { trackedDirectories, remembered, gitlinks };
+  return { trackedDirectories, remembered };
 }
 
 /** Returns what differs between HEAD, index and working tree, untracked and ignored paths included. One git process. */

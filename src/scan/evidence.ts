@@ -16,7 +16,7 @@ import { ask, askWith } from "./questions/ask.ts";
 import { makeForgottenGitDir } from "./questions/forgotten.ts";
 import { findEmbedded } from "./questions/embedded.ts";
 import type { CommitsAsked } from "./questions/unpushed.ts";
-import { askWorkingTree, type WorkingTreeAnswers } from "./questions/working-tree.ts";
+import { askWorkingTree } from "./questions/working-tree.ts";
 import type { Listing } from "./worktrees.ts";
 import type { Tools } from "./tools.ts";
 
@@ -77,7 +77,7 @@ async function gatherOne(tools: Tools, ground: Ground, worktree: Worktree, listi
       uncommitted: tree.uncommitted,
       ignored: tree.ignored,
       "in-progress": registration.state === "none" ? answered([]) : await askAdmin(worktree, readOperations),
-      "embedded-repository": await askEmbedded(tools, worktree, admin, tree, facts, skipped),
+      "embedded-repository": await askEmbedded(tools, ground.clone, worktree, facts, skipped),
       "in-use": await askWith(ground.occupants, async (survey) => survey.inside(worktree.identity, worktree.directory)),
       "mount-point": await askWith(ground.mounts, async (mounts) => mountsWithin(mounts, worktree.directory)),
       "not-removable": await askWith(facts, async ({ stuck }) => [...stuck, ...(await askParent(worktree))]),
@@ -172,9 +172,8 @@ async function askCommits(worktree: Worktree, head: Answer<Head | null>): Promis
 
 function askEmbedded(
   tools: Tools,
+  clone: Clone,
   worktree: Worktree,
-  admin: ReadableAdmin | null,
-  tree: WorkingTreeAnswers,
   facts: Answer<TreeFacts>,
   skipped: readonly Skipped[],
 ): Promise<Answer<readonly string[]>> {
@@ -182,11 +181,14 @@ function askEmbedded(
     const elsewhere = skipped.map(({ place }) => `${WORKTREES_PLACE}/${place.slice(place.lastIndexOf("/") + 1)}/`);
     const inside = (path: string): boolean => !elsewhere.some((prefix) => path.startsWith(prefix));
     return findEmbedded(tools, {
-      directory: worktree.directory,
-      adminDirectory: admin?.directory ?? null,
-      gitEntries: gitEntries.filter(inside),
-      bareRepositories: bareRepositories.filter((path) => inside(`${path}/`)),
-      gitlinks: tree.gitlinks,
+      clone,
+      admin: readableAdmin(worktree),
+      tree: {
+        place: worktree.place,
+        directory: worktree.directory,
+        gitEntries: gitEntries.filter(inside),
+        bareRepositories: bareRepositories.filter((path) => inside(`${path}/`)),
+      },
     });
   });
 }

@@ -78,7 +78,7 @@ async function gatherStray(
       uncommitted: await askWith(readable, (admin) => findStaged(tools, ground, admin, head)),
       "in-progress": await askWith(readable, (admin) => readOperations(admin.directory)),
       "embedded-repository": await askWith(readable, (admin) =>
-        findEmbedded(tools, { directory: null, adminDirectory: admin.directory, gitEntries: [], bareRepositories: [], gitlinks: answered([]) }),
+        findEmbedded(tools, { clone: ground.clone, admin, tree: null }),
       ),
     },
     commits: {

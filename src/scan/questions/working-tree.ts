@@ -20,8 +20,6 @@ export interface WorkingTree {
 export interface WorkingTreeAnswers {
   readonly uncommitted: Answer<readonly string[]>;
   readonly ignored: Answer<OnlyCopies>;
-  /** Paths of submodules in its index. */
-  readonly gitlinks: Answer<readonly string[]>;
 }
 
 /** Asks, in a private git directory, what in a working tree is in no commit: edits, untracked files, ignored only copies. */
@@ -33,7 +31,6 @@ export async function askWorkingTree(tools: Tools, tree: WorkingTree, gitDir: An
   return {
     uncommitted: await askWith(facts, ({ dir, status, context }) => findUncommitted(tools, tree, dir, status, context)),
     ignored: await askWith(facts, ({ status, context }) => findOnlyCopies(context, status.ignored)),
-    gitlinks: await askWith(facts, async ({ index }) => index.gitlinks),
   };
 }
 
