@@ -1,5 +1,15 @@
-import { constants, lstatSync, readdirSync, readlinkSync, type BigIntStats, type Stats } from "node:fs";
-import { open, type FileHandle } from "node:fs/promises";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  type BigIntStats,
+  type Stats,
+} from "node:fs";
 import { basename, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { errnoOf } from "../errors.ts";
@@ -19,8 +29,8 @@ export interface CopyContext {
   readonly signal: AbortSignal;
 }
 
-/** How many entries are looked at before other work gets its turn. */
-const SLICE = 1000;
+/** How long entries are looked at before other work gets its turn. */
+const TURN_MS = 30;
 const CHUNK = 1024 * 1024;
 
 /**
@@ -50,7 +60,7 @@ class Walk {
   readonly #clone: CloneCheckout;
   /** Files with more than one link that were weighed: each weighs once (SPEC §5). */
   readonly #weighed = new Set<string>();
-  #looked = 0;
+  #since = performance.now();
 
   constructor(context: CopyContext) {
     this.#context = context;
@@ -70,7 +80,10 @@ class Walk {
   }
 
   async #visit(path: string): Promise<void> {
-    if (++this.#looked % SLICE === 0) await setImmediate();
+    if (performance.now() - this.#since > TURN_MS) {
+      await setImmediate();
+      this.#since = performance.now();
+    }
     this.#context.signal.throwIfAborted();
     // Under the name that is left of it the file cannot be found, and what cannot be found must not count as gone.
     if (isUndecodable(path)) {
@@ -164,57 +177,59 @@ class CloneCheckout {
   }
 
   async #haveSameContent(ours: string, theirs: string, a: BigIntStats, b: BigIntStats): Promise<boolean> {
-    const x = await openSame(ours, a);
+    const x = openSame(ours, a);
     if (x === null) return false;
     try {
-      const y = await openSame(theirs, b);
+      const y = openSame(theirs, b);
       if (y === null) return false;
       try {
         return await this.#areEqual(x, y, Math.min(CHUNK, Number(a.size) + 1));
       } finally {
-        await y.close();
+        closeSync(y);
       }
     } finally {
-      await x.close();
+      closeSync(x);
     }
   }
 
-  async #areEqual(x: FileHandle, y: FileHandle, chunk: number): Promise<boolean> {
+  /** Synchronous within a chunk: most files are small, and there may be many (PERF, "Sizes"). */
+  async #areEqual(x: number, y: number, chunk: number): Promise<boolean> {
     const left = Buffer.allocUnsafe(chunk);
     const right = Buffer.allocUnsafe(chunk);
     for (;;) {
       this.#context.signal.throwIfAborted();
-      const n = await fill(x, left);
-      const m = await fill(y, right);
+      const n = fill(x, left);
+      const m = fill(y, right);
       if (n !== m || !left.subarray(0, n).equals(right.subarray(0, m))) return false;
       if (n < chunk) return true;
+      await setImmediate();
     }
   }
 }
 
 /** Opens the regular file that was looked at; null when it vanished or something else took its name meanwhile. */
-async function openSame(path: string, seen: BigIntStats): Promise<FileHandle | null> {
+function openSame(path: string, seen: BigIntStats): number | null {
   let file;
   try {
-    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const code = errnoOf(error);
     if (code === "ENOENT" || code === "ELOOP" || code === "ENXIO") return null;
     throw error;
   }
-  const stats = await file.stat({ bigint: true });
+  const stats = fstatSync(file, { bigint: true });
   if (stats.isFile() && isSameFile(stats, seen)) return file;
-  await file.close();
+  closeSync(file);
   return null;
 }
 
 /** Reads until the buffer is full or the file ends, and returns how much was read. */
-async function fill(file: FileHandle, buffer: Buffer): Promise<number> {
+function fill(file: number, buffer: Buffer): number {
   let length = 0;
   while (length < buffer.length) {
-    const { bytesRead } = await file.read(buffer, length, buffer.length - length);
-    if (bytesRead === 0) break;
-    length += bytesRead;
+    const read = readSync(file, buffer, length, buffer.length - length, null);
+    if (read === 0) break;
+    length += read;
   }
   return length;
 }

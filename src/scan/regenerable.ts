@@ -125,6 +125,7 @@ export class RegenerableJudge {
   }
 
   async #isRegenerableFile(path: string): Promise<boolean> {
+    if (!FILE_NAMES.test(basename(path))) return false;
     for (const { recipe, path: pattern } of FILE_RECIPES) {
       const holder = holderOf(pattern, path);
       if (holder === null || !(await this.#hasTracked(recipe, holder, path))) continue;
@@ -270,6 +271,8 @@ const DIRECTORY_RECIPES = RECIPES.flatMap((recipe) =>
   "directory" in recipe ? [{ recipe, path: toPath(recipe.directory) }] : [],
 );
 const FILE_RECIPES = RECIPES.flatMap((recipe) => ("file" in recipe ? [{ recipe, path: toPath(recipe.file) }] : []));
+/** The names of all file recipes in one, as most of many files bear none of them. */
+const FILE_NAMES = new RegExp(FILE_RECIPES.map(({ path }) => path.parts.at(-1)?.source).join("|"));
 const MANIFEST_NAMES = RECIPES.flatMap((recipe) => recipe.tracked ?? []).flatMap(({ anyOf }) => anyOf);
 
 /** Whether a tracked file of this name can be the recipe of a directory or file: what `RegenerableJudge` asks to be told of. */

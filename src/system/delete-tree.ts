@@ -15,7 +15,8 @@ const MAX_WORDS = 64 * 1024;
 export async function deleteTree(path: string, programs: Programs): Promise<void> {
   // A slash at the end would make `rm` follow a link.
   const target = resolve(path);
-  if (!isAbsolute(path) || dirname(target) === target) throw new Error(`Assertion failed: ${path} is nothing to remove`);
+  if (!isAbsolute(path) || dirname(target) === target)
+    throw new Error(`Assertion failed: ${path} is nothing to remove`);
   const { program, args } = await removal(programs);
   const rm = execa(program, [...args, "--", target], { ...spawnOptions(programs), buffer: false, reject: false });
   let words = "";
@@ -24,7 +25,8 @@ export async function deleteTree(path: string, programs: Programs): Promise<void
   });
   const { exitCode, shortMessage } = await rm;
   if (exitCode !== 0) throw new Error(firstLines(words) || shortMessage || `rm ended with exit code ${exitCode}`);
-  if ((await lstatOrNull(target)) !== null) throw new Error(`${target} is still there, although rm says that it removed it`);
+  if ((await lstatOrNull(target)) !== null)
+    throw new Error(`${target} is still there, although rm says that it removed it`);
 }
 
 /** A program and its arguments. */
@@ -53,7 +55,10 @@ async function findRemoval(programs: Programs): Promise<CommandLine> {
   const nothing = programs.find("true");
   if (nothing === null) return found;
   // A wrapper that is here but may not do its work, as in some containers, would keep `rm` from running at all.
-  for (const [name, ...options] of [["nice", "-n", "10"], ["ionice", "-c", "3"]] as const) {
+  for (const [name, ...options] of [
+    ["nice", "-n", "10"],
+    ["ionice", "-c", "3"],
+  ] as const) {
     const wrapper = programs.find(name);
     if (wrapper === null) continue;
     const { exitCode } = await execa(wrapper, [...options, nothing], { ...spawnOptions(programs), reject: false });

@@ -24,13 +24,15 @@ export interface LockOptions {
  * stays with our descriptor when the program ends, and goes when we close that or die.
  */
 export async function lockFile(path: string, programs: Programs, { signal, onWait }: LockOptions): Promise<HeldLock> {
+  const flock = findFlock(programs);
   let hasWaited = false;
+  signal.throwIfAborted();
   const lock = await takeCurrent(path, async (descriptor) => {
     signal.throwIfAborted();
-    if (await flock(["-n", "-x"], descriptor, programs)) return true;
+    if (await flock(["-n", "-x"], descriptor)) return true;
     if (!hasWaited) onWait();
     hasWaited = true;
-    return flock(["-x"], descriptor, programs, signal);
+    return flock(["-x"], descriptor, signal);
   });
   if (lock === null) throw new Error("Assertion failed: a lock that is waited for is taken");
   return lock;
@@ -38,7 +40,8 @@ export async function lockFile(path: string, programs: Programs, { signal, onWai
 
 /** Takes the same lock, or returns null at once when another process holds it. */
 export async function tryLockFile(path: string, programs: Programs): Promise<HeldLock | null> {
-  return takeCurrent(path, (descriptor) => flock(["-n", "-x"], descriptor, programs));
+  const flock = findFlock(programs);
+  return takeCurrent(path, (descriptor) => flock(["-n", "-x"], descriptor));
 }
 
 async function takeCurrent(path: string, take: (descriptor: number) => Promise<boolean>): Promise<HeldLock | null> {
@@ -60,7 +63,11 @@ async function takeCurrent(path: string, take: (descriptor: number) => Promise<b
 function openLock(path: string): number {
   let descriptor: number;
   try {
-    descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600);
+    descriptor = openSync(
+      path,
+      constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+      0o600,
+    );
   } catch (error) {
     if (errnoOf(error) === "ELOOP") throw new Error(`The lock file ${path} is a symbolic link`, { cause: error });
     if (errnoOf(error) === "EISDIR") throw new Error(`The lock file ${path} is a directory`, { cause: error });
@@ -89,26 +96,9 @@ function held(descriptor: number): HeldLock {
 }
 
 /** Runs `flock` on our descriptor. Returns false when another process holds the lock and the program was not to wait. */
-async function flock(args: readonly string[], descriptor: number, programs: Programs, signal?: AbortSignal): Promise<boolean> {
-  const result = await execa(requireFlock(programs), [...args, "3"], {
-    cwd: "/",
-    env: { PATH: programs.path, LC_ALL: "C" },
-    extendEnv: false,
-    // Any descriptor can be inherited; execa's types know those up to 9.
-    stdio: ["ignore", "ignore", "pipe", descriptor as 3],
-    reject: false,
-    ...(signal === undefined ? {} : { cancelSignal: signal }),
-  });
-  // Ctrl-C reaches the program as well as us, and its end may be seen first.
-  if (result.signal !== undefined) await nextTurn();
-  signal?.throwIfAborted();
-  if (result.exitCode === 0) return true;
-  const words = result.stderr.trim();
-  if (result.exitCode === 1 && words === "" && args.includes("-n")) return false;
-  throw new Error(`The lock could not be taken: ${words || result.shortMessage || `flock ended with exit code ${result.exitCode}`}`);
-}
+type Flock = (args: readonly string[], descriptor: number, signal?: AbortSignal) => Promise<boolean>;
 
-/** Returns the path of the `flock` program. Throws a `KnownError` when there is none: nothing is ever changed without the lock. */
+/** Throws a `KnownError` that says what to install when there is no `flock` program: asked before anything is touched. */
 export function requireFlock(programs: Programs): string {
   const program = programs.find("flock");
   if (program !== null) return program;
@@ -116,4 +106,28 @@ export function requireFlock(programs: Programs): string {
     "dl takes the lock of a repository with `flock`, and no absolute entry of PATH has it. Nothing was touched. " +
       "Install util-linux (on macOS: `brew install flock`) and run again.",
   );
+}
+
+/** Finds the program first of all, so that without it not even a lock file is made. */
+function findFlock(programs: Programs): Flock {
+  const program = requireFlock(programs);
+  return async (args, descriptor, signal) => {
+    const result = await execa(program, [...args, "3"], {
+      cwd: "/",
+      env: { PATH: programs.path, LC_ALL: "C" },
+      extendEnv: false,
+      // Any descriptor can be inherited; execa's types know those up to 9.
+      stdio: ["ignore", "ignore", "pipe", descriptor as 3],
+      reject: false,
+      ...(signal === undefined ? {} : { cancelSignal: signal }),
+    });
+    // Ctrl-C reaches the program as well as us, and its end may be seen first.
+    if (result.signal !== undefined) await nextTurn();
+    signal?.throwIfAborted();
+    if (result.exitCode === 0) return true;
+    const words = result.stderr.trim();
+    if (result.exitCode === 1 && words === "" && args.includes("-n")) return false;
+    const why = words || result.shortMessage || `flock ended with exit code ${result.exitCode}`;
+    throw new Error(`The lock could not be taken: ${why}`);
+  };
 }

@@ -21,7 +21,8 @@ export function parseMountinfo(text: string): string[] {
     .filter((line) => line !== "")
     .map((line) => {
       const point = line.split(" ")[4];
-      if (point === undefined || !point.startsWith("/")) throw new Error(`${MOUNTINFO} holds a line that was not understood: ${line}`);
+      if (point === undefined || !point.startsWith("/"))
+        throw new Error(`${MOUNTINFO} holds a line that was not understood: ${line}`);
       return point.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
     });
 }
@@ -48,7 +49,9 @@ export function parseMount(text: string): string[] {
 /** Returns the mount points at or below a directory, relative to it; "" is the directory itself. */
 export function mountsWithin(mounts: readonly string[], directory: string): string[] {
   const prefix = directory.endsWith("/") ? directory : `${directory}/`;
-  return mounts.filter((point) => point === directory || point.startsWith(prefix)).map((point) => point.slice(prefix.length));
+  return mounts
+    .filter((point) => point === directory || point.startsWith(prefix))
+    .map((point) => point.slice(prefix.length));
 }
 
 /** The kernel gives the table a page at a time: only when two reads in a row are alike was nothing missed in between. */

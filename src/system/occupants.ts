@@ -66,7 +66,7 @@ class Sightings {
     for (const [path, there] of this.#byPath) {
       if (path === directory || path.startsWith(`${directory}/`)) for (const pid of there) pids.add(pid);
     }
-    return [...pids].sort((a, b) => a - b).map((pid) => ({ pid, name: this.#names.get(pid) ?? "?" }));
+    return [...pids].toSorted((a, b) => a - b).map((pid) => ({ pid, name: this.#names.get(pid) ?? "?" }));
   }
 }
 
@@ -85,7 +85,8 @@ async function surveyProc(procDir: string, reposDir: string): Promise<OccupantSu
   const refused = await mapConcurrently(pids, AT_A_TIME, (pid) => surveyProcess(join(procDir, pid), survey));
   const sentences = [unseenSentence(refused.filter((words) => words !== null))];
   // Process 1 is always there; where it is not listed, /proc shows this user no process but their own.
-  if (!pids.includes("1")) sentences.push("Processes of other users are hidden from this user and could not be looked at.");
+  if (!pids.includes("1"))
+    sentences.push("Processes of other users are hidden from this user and could not be looked at.");
   return {
     inside: (identity, directory) => sightings.inside(identity, directory),
     unseen: sentences.filter((sentence) => sentence !== null).join(" ") || null,
@@ -208,7 +209,8 @@ export async function surveyByLsof(programs: Programs): Promise<OccupantSurvey> 
     reject: false,
   });
   const sightings = parseLsof(result.stdout);
-  if (sightings === null) throw new Error(`lsof listed no process: ${result.stderr || result.shortMessage || "it printed nothing"}`);
+  if (sightings === null)
+    throw new Error(`lsof listed no process: ${result.stderr || result.shortMessage || "it printed nothing"}`);
   const isRoot = process.geteuid?.() === 0;
   return {
     inside: (identity, directory) => sightings.inside(identity, directory),

@@ -420,21 +420,32 @@ class FindTreeReader implements TreeReader {
  * Directories are told apart first, so that find's optimizer does not ask the inode of every file.
  */
 function expression(without: readonly number[]): string[] {
-  const pruned = without.flatMap((inode, i) => (i === 0 ? ["-inum", String(inode)] : ["-o", "-inum", String(inode)]));
-  const sticky = userId() === 0 ? [] : ["!", "(", "-perm", "-1000", "!", "-uid", String(userId()), ")"];
-  const restricted = ["-readable", "-writable", "-executable", ...sticky];
   const gitEntry = ["-name", ".git", "-printf", "g%P\\0"];
   const head = ["-name", "HEAD", "-printf", "h%P\\0"];
-  return [
-    "-xdev",
-    ...["(", "-type", "d", "("],
-    ...(without.length === 0 ? [] : ["(", ...pruned, ")", "-prune", "-o"]),
-    ...["-printf", "d%b %D\\n", "(", ...gitEntry, "-o", "-true", ")"],
-    // What cannot be read and entered is not tried: the record says so, not an error.
-    ...["(", ...restricted, "-o", "-printf", "r%U/%P\\0", "(", "-readable", "-executable", "-o", "-prune", ")", ")"],
-    ...[")", ")", "-o", "(", ...gitEntry, "-o", ...head, "-o", "-true", ")"],
-    ...["(", "-links", "1", "-printf", "%b\\n", "-o", "-printf", "l%b %n %i %D\\n", ")"],
+  const sticky = userId() === 0 ? [] : ["!", "(", "-perm", "-1000", "!", "-uid", String(userId()), ")"];
+  const isFree = ["(", "-readable", "-writable", "-executable", ...sticky, ")"];
+  // What cannot be read and entered is not tried: the record says so, not an error.
+  const restricted = ["-printf", "r%U/%P\\0", "(", "-readable", "-executable", "-o", "-prune", ")"];
+  const inodes = without.flatMap((inode) => ["-o", "-inum", String(inode)]).slice(1);
+  const leftOut = without.length === 0 ? [] : ["(", ...inodes, ")", "-prune", "-o"];
+  const weighed = [
+    "-printf",
+    "d%b %D\\n",
+    "(",
+    ...gitEntry,
+    "-o",
+    "-true",
+    ")",
+    "(",
+    ...isFree,
+    "-o",
+    ...restricted,
+    ")",
   ];
+  const directory = ["-type", "d", "(", ...leftOut, ...weighed, ")"];
+  const named = ["(", ...gitEntry, "-o", ...head, "-o", "-true", ")"];
+  const file = [...named, "(", "-links", "1", "-printf", "%b\\n", "-o", "-printf", "l%b %n %i %D\\n", ")"];
+  return ["-xdev", "(", ...directory, "-o", ...file, ")"];
 }
 
 const NEWLINE = 10;
@@ -676,7 +687,8 @@ class NodeWalk {
     try {
       const names = readdirSync(this.#rawPath(path), { encoding: "latin1" });
       const after = lstatSync(this.#rawPath(path));
-      if (after.ino !== stats.ino || after.dev !== stats.dev) throw new Error(`${textOf(path)} was replaced while it was read`);
+      if (after.ino !== stats.ino || after.dev !== stats.dev)
+        throw new Error(`${textOf(path)} was replaced while it was read`);
       return names;
     } catch (error) {
       if (errnoOf(error) === "ENOENT" && path !== "") return [];
@@ -685,7 +697,9 @@ class NodeWalk {
   }
 
   #isLeftOut(stats: Stats): boolean {
-    return stats.isDirectory() && this.#without.some(({ device, inode }) => device === stats.dev && inode === stats.ino);
+    return (
+      stats.isDirectory() && this.#without.some(({ device, inode }) => device === stats.dev && inode === stats.ino)
+    );
   }
 
   #mayAccess(path: Bytes, mode: number): boolean {

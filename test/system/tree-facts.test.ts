@@ -55,7 +55,8 @@ function oracle(tree: string, without: readonly string[] = []): number {
     if (without.includes(path.toString())) return;
     if (stats.isDirectory()) {
       bytes += stats.blocks * 512n;
-      for (const name of readdirSync(path, { encoding: "buffer" })) visit(Buffer.concat([path, Buffer.from("/"), name]));
+      for (const name of readdirSync(path, { encoding: "buffer" }))
+        visit(Buffer.concat([path, Buffer.from("/"), name]));
       return;
     }
     const file = files.get(stats.ino) ?? { links: stats.nlink, seen: 0n, bytes: stats.blocks * 512n };
@@ -83,7 +84,8 @@ function makeHardTree(root: string): { readonly tree: string; readonly nested: s
   linkSync(join(root, "store/outside"), join(tree, "src/outside"));
   write(join(nested, "across"), 60_000);
   linkSync(join(nested, "across"), join(tree, "across"));
-  for (let i = 0; i < 200; i++) linkSync(write(join(root, "store", String(i)), 100 * i), join(tree, "many", `linked-${i}`));
+  for (let i = 0; i < 200; i++)
+    linkSync(write(join(root, "store", String(i)), 100 * i), join(tree, "many", `linked-${i}`));
 
   const sparse = openSync(write(join(tree, "sparse")), "r+");
   ftruncateSync(sparse, 50_000_000);
@@ -135,7 +137,9 @@ describe.each<[string, () => Promise<TreeReader>]>([
 
   test("leaves many directories out at once", async () => {
     const root = await temporary();
-    const parts = Array.from({ length: 60 }, (_unused, i) => dirname(write(join(root, "places", String(i), "file"), 5000)));
+    const parts = Array.from({ length: 60 }, (_unused, i) =>
+      dirname(write(join(root, "places", String(i), "file"), 5000)),
+    );
     const facts = await (await create()).read(root, { without: parts.map(identity) });
     expect(facts.weight.bytes).toBe(oracle(root, parts));
   });
@@ -143,8 +147,13 @@ describe.each<[string, () => Promise<TreeReader>]>([
   test("leaves nothing out for an identity that lies elsewhere", async () => {
     const root = await temporary();
     write(join(root, "tree/file"), 5000);
-    const facts = await (await create()).read(join(root, "tree"), {
-      without: [{ ...identity(join(root, "tree/file")), device: 999_999 }, { device: 1, inode: 2 ** 60 }],
+    const facts = await (
+      await create()
+    ).read(join(root, "tree"), {
+      without: [
+        { ...identity(join(root, "tree/file")), device: 999_999 },
+        { device: 1, inode: 2 ** 60 },
+      ],
     });
     expect(facts.weight.bytes).toBe(oracle(join(root, "tree")));
   });
@@ -221,7 +230,10 @@ describe.each<[string, () => Promise<TreeReader>]>([
     const root = await temporary();
     for (let i = 0; i < 2500; i++) write(join(root, String(i % 10), String(i)));
     const controller = new AbortController();
-    const reading = (await create()).read(root, { signal: controller.signal, onBytes: () => controller.abort(new Error("enough")) });
+    const reading = (await create()).read(root, {
+      signal: controller.signal,
+      onBytes: () => controller.abort(new Error("enough")),
+    });
     await expect(reading).rejects.toThrow("enough");
     await expect((await create()).read(root, { signal: controller.signal })).rejects.toThrow("enough");
   });
@@ -261,48 +273,51 @@ async function readElsewhere(root: string, command: readonly string[], tree: str
   return JSON.parse(stdout) as [Reported, Reported];
 }
 
-test.skipIf(!isLinux)("names the directories that this user cannot empty, with their owner, and makes the figure a floor", async () => {
-  const root = await temporary();
-  chmodSync(root, 0o755);
-  const tree = join(root, "tree");
-  const closed = write(join(tree, "closed/file"), 100_000);
-  write(join(tree, "unenterable/file"), 100_000);
-  write(join(tree, "unwritable/file"), 5000);
-  write(join(tree, "odd\nname/file"), 5000);
-  mkdirSync(join(tree, "empty-unwritable"));
-  mkdirSync(join(tree, "empty-unenterable"));
-  write(join(tree, "sticky/theirs"), 5000);
-  write(join(tree, "free/file"), 5000);
-  const floor = oracle(tree) - oracle(join(tree, "closed/file")) - oracle(join(tree, "unenterable/file"));
-  chmodSync(join(tree, "sticky"), 0o1777);
-  chmodSync(join(tree, "free"), 0o777);
-  chmodSync(join(tree, "unwritable"), 0o555);
-  chmodSync(join(tree, "odd\nname"), 0o555);
-  chmodSync(join(tree, "empty-unwritable"), 0o555);
-  chmodSync(join(tree, "empty-unenterable"), 0o444);
-  chmodSync(join(tree, "unenterable"), 0o444);
-  chmodSync(dirname(closed), 0o000);
-  chmodSync(tree, 0o777);
-  onTestFinished(() => {
-    for (const name of ["closed", "unenterable", "unwritable", "odd\nname"]) chmodSync(join(tree, name), 0o755);
-  });
-  const asNobody = isRoot ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : ["env"];
-  const [first, second] = await readElsewhere(root, asNobody, tree);
+test.skipIf(!isLinux)(
+  "names the directories that this user cannot empty, with their owner, and makes the figure a floor",
+  async () => {
+    const root = await temporary();
+    chmodSync(root, 0o755);
+    const tree = join(root, "tree");
+    const closed = write(join(tree, "closed/file"), 100_000);
+    write(join(tree, "unenterable/file"), 100_000);
+    write(join(tree, "unwritable/file"), 5000);
+    write(join(tree, "odd\nname/file"), 5000);
+    mkdirSync(join(tree, "empty-unwritable"));
+    mkdirSync(join(tree, "empty-unenterable"));
+    write(join(tree, "sticky/theirs"), 5000);
+    write(join(tree, "free/file"), 5000);
+    const floor = oracle(tree) - oracle(join(tree, "closed/file")) - oracle(join(tree, "unenterable/file"));
+    chmodSync(join(tree, "sticky"), 0o1777);
+    chmodSync(join(tree, "free"), 0o777);
+    chmodSync(join(tree, "unwritable"), 0o555);
+    chmodSync(join(tree, "odd\nname"), 0o555);
+    chmodSync(join(tree, "empty-unwritable"), 0o555);
+    chmodSync(join(tree, "empty-unenterable"), 0o444);
+    chmodSync(join(tree, "unenterable"), 0o444);
+    chmodSync(dirname(closed), 0o000);
+    chmodSync(tree, 0o777);
+    onTestFinished(() => {
+      for (const name of ["closed", "unenterable", "unwritable", "odd\nname"]) chmodSync(join(tree, name), 0o755);
+    });
+    const asNobody = isRoot ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : ["env"];
+    const [first, second] = await readElsewhere(root, asNobody, tree);
 
-  const owner = userInfo().username;
-  const stuck = ["closed", "odd\nname", ...(isRoot ? ["sticky"] : []), "unenterable", "unwritable"];
-  expect(first).toEqual({
-    bytes: floor,
-    isFloor: true,
-    facts: {
-      gitEntries: [],
-      bareRepositories: [],
-      stuck: stuck.map((path) => ({ path, owner })),
-      unreadable: ["closed", "unenterable"],
-    },
-  });
-  expect(second).toEqual(first);
-});
+    const owner = userInfo().username;
+    const stuck = ["closed", "odd\nname", ...(isRoot ? ["sticky"] : []), "unenterable", "unwritable"];
+    expect(first).toEqual({
+      bytes: floor,
+      isFloor: true,
+      facts: {
+        gitEntries: [],
+        bareRepositories: [],
+        stuck: stuck.map((path) => ({ path, owner })),
+        unreadable: ["closed", "unenterable"],
+      },
+    });
+    expect(second).toEqual(first);
+  },
+);
 
 test.skipIf(!isLinux)("calls the tree itself stuck and unreadable when it cannot be opened", async () => {
   const root = await temporary();
@@ -333,7 +348,11 @@ test.skipIf(!mayMount)("enters no other file system that is mounted in the tree"
   mkdirSync(join(tree, "mounted"));
   const expected = oracle(tree) - oracle(join(tree, "mounted"));
   const mount = 'mount -t tmpfs none "$1" && head -c 100000 /dev/zero > "$1/inside" && shift && exec "$@"';
-  const [first, second] = await readElsewhere(root, ["unshare", "-m", "sh", "-c", mount, "sh", join(tree, "mounted")], tree);
+  const [first, second] = await readElsewhere(
+    root,
+    ["unshare", "-m", "sh", "-c", mount, "sh", join(tree, "mounted")],
+    tree,
+  );
   expect(first.bytes).toBe(expected);
   expect(second).toEqual(first);
 });
@@ -379,7 +398,8 @@ test("keeps files apart that have one inode number on two devices", () => {
 test("takes any complaint of find's but that of a thing that vanished for no answer", async () => {
   const tree = await temporary();
   const record = `d8 ${lstatSync(tree).dev}\\n`;
-  const read = async (...args: Parameters<typeof programsWithFind>) => (await createTreeReader(await programsWithFind(...args))).read(tree);
+  const read = async (...args: Parameters<typeof programsWithFind>) =>
+    (await createTreeReader(await programsWithFind(...args))).read(tree);
   await expect(read(record, "find: x: No such file or directory\\n", 1)).resolves.toBeDefined();
   await expect(read(record, "find: x: Input/output error\\n", 1)).rejects.toThrow("find: x: Input/output error");
   await expect(read(record, "", 3)).rejects.toThrow("exit code 3");
