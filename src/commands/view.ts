@@ -1,6 +1,6 @@
 import type { BaseContext } from "clipanion";
 import type { Flags } from "../plan/plan.ts";
-import type { View } from "../report/prune-text.ts";
+import type { View } from "../report/view.ts";
 import { makeStyle } from "../report/style.ts";
 
 /** Decides how text is shown: colour and width only on a terminal that takes them; NO_COLOR is honoured (https://no-color.org). */

@@ -7,6 +7,7 @@ import { errnoOf } from "../errors.ts";
 import type { StuckDirectory } from "../model/evidence.ts";
 import type { Identity } from "../model/worktree.ts";
 import type { Programs } from "./programs.ts";
+import { isOwn } from "./user.ts";
 
 /** What one walk of a directory tree tells. Paths are relative to the tree, with `/`, and sorted. */
 export interface TreeFacts {
@@ -307,7 +308,7 @@ async function judgeRestricted(directory: Bytes): Promise<"removable" | "stuck" 
   // Somebody else's sticky directory: only its entries that belong to this user can be removed.
   for (const name of names) {
     const stats = lstatSync(rawPath(join(directory, name)), { throwIfNoEntry: false });
-    if (stats !== undefined && stats.uid !== userId()) return "stuck";
+    if (stats !== undefined && !isOwn(stats)) return "stuck";
   }
   return "removable";
 }
@@ -667,7 +668,7 @@ class NodeWalk {
     if (stats.dev !== this.#rootStats.dev) return;
     this.#count(stats.blocks);
     const isFree = this.#mayAccess(path, constants.R_OK | constants.W_OK | constants.X_OK);
-    const isStickyOfAnother = (stats.mode & 0o1000) !== 0 && stats.uid !== userId() && userId() !== 0;
+    const isStickyOfAnother = (stats.mode & 0o1000) !== 0 && !isOwn(stats) && userId() !== 0;
     if (!isFree || isStickyOfAnother) this.gathering.sawRestricted(path, stats.uid);
     if (isFree || this.#mayAccess(path, constants.R_OK | constants.X_OK)) this.#directories.push({ path, stats });
   }
