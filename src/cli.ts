@@ -4,7 +4,12 @@ import { VersionCommand } from "./commands/version.ts";
 
 /** Runs dl with these arguments and streams, and returns its exit code. A usage error goes to standard error, with 2. */
 export async function run(argv: readonly string[], version: string, context: BaseContext): Promise<number> {
-  const cli = new Cli<BaseContext>({ binaryName: "dl", binaryLabel: "dl", binaryVersion: version, enableCapture: false });
+  const cli = new Cli<BaseContext>({
+    binaryName: "dl",
+    binaryLabel: "dl",
+    binaryVersion: version,
+    enableCapture: false,
+  });
   for (const command of [...commands, VersionCommand, Builtins.HelpCommand]) cli.register(command);
   if (argv.length === 0) {
     context.stderr.write(`dl: say what to do: dl --prune, dl --ls or dl --restore. \`dl --help\` says more.\n`);

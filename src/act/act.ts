@@ -112,13 +112,17 @@ class CloneActor {
   }
 
   #failPlanned(words: string): void {
-    for (const [place, outcome] of this.#outcomes) if (outcome.kind === "planned") this.#outcomes.set(place, { kind: "failed", words });
+    for (const [place, outcome] of this.#outcomes)
+      if (outcome.kind === "planned") this.#outcomes.set(place, { kind: "failed", words });
   }
 
   async #underLock<T>(work: () => Promise<T>): Promise<T> {
     this.#tools.signal.throwIfAborted();
     const path = join(this.#planned.clone.repositoryDir, ".lock");
-    const lock = await lockFile(path, this.#tools.programs, { signal: this.#tools.signal, onWait: () => this.#progress.onWaiting(path) });
+    const lock = await lockFile(path, this.#tools.programs, {
+      signal: this.#tools.signal,
+      onWait: () => this.#progress.onWaiting(path),
+    });
     try {
       return await work();
     } finally {
@@ -145,9 +149,16 @@ class CloneActor {
   /** Returns the removals that may still go, each as its subtree stands now; the others are withheld. */
   async #recheck(batch: readonly Removal[]): Promise<Removal[]> {
     const { clone } = this.#planned;
-    const subtrees = batch.map(({ root: { worktree } }) => ({ place: worktree.place, parent: worktree.parent, directory: join(clone.path, worktree.place) }));
+    const subtrees = batch.map(({ root: { worktree } }) => ({
+      place: worktree.place,
+      parent: worktree.parent,
+      directory: join(clone.path, worktree.place),
+    }));
     const around = await surveySurroundings(this.#tools);
-    const now = planClone(await scanSubtrees(this.#tools, clone, around, subtrees, [`${clone.gitDir}/worktrees`]), this.#flags);
+    const now = planClone(
+      await scanSubtrees(this.#tools, clone, around, subtrees, [`${clone.gitDir}/worktrees`]),
+      this.#flags,
+    );
     return batch.flatMap((removal) => {
       const result = recheck(removal, now);
       if (result.kind === "go") return [result.removal];
@@ -161,7 +172,8 @@ class CloneActor {
     const { place, identity } = removal.root.worktree;
     try {
       const archives: Archive[] = [];
-      for (const entry of removal.subtree) if (needsArchive(entry)) archives.push(await archiveWorktree(this.#tools, clone, entry));
+      for (const entry of removal.subtree)
+        if (needsArchive(entry)) archives.push(await archiveWorktree(this.#tools, clone, entry));
       const quarantine = await this.#openQuarantine();
       const ids = removal.subtree.flatMap(({ worktree }) => registrationId(worktree.registration) ?? []);
       return { removal, archives, quarantine, quarantined: await quarantine.take(clone, place, identity, ids) };
@@ -190,7 +202,8 @@ class CloneActor {
         continue;
       }
       try {
-        for (const archive of one.archives) await requireArchived(this.#tools, archive, quarantinedDirectory(one, archive));
+        for (const archive of one.archives)
+          await requireArchived(this.#tools, archive, quarantinedDirectory(one, archive));
       } catch (error) {
         await this.#giveBack(one, () => ({ kind: "failed", words: wordsOf(error) }));
         continue;
@@ -219,7 +232,11 @@ class CloneActor {
     this.#outcomes.set(place, { kind: "removed", bytes, archives });
     this.#deletions.add(path, place, (error) => {
       if (error === null) this.#progress.onRemoved(bytes);
-      else this.#outcomes.set(place, { kind: "failed", words: `it was taken out of the clone, but not all of it could be deleted: ${error}` });
+      else
+        this.#outcomes.set(place, {
+          kind: "failed",
+          words: `it was taken out of the clone, but not all of it could be deleted: ${error}`,
+        });
     });
   }
 
@@ -228,7 +245,11 @@ class CloneActor {
     const { clone } = this.#planned;
     const failed: string[] = [];
     let words: string | null = null;
-    const approved = new Set(this.#planned.strays.flatMap(({ decision, registration }) => (decision === "drop" ? [registrationId(registration)] : [])));
+    const approved = new Set(
+      this.#planned.strays.flatMap(({ decision, registration }) =>
+        decision === "drop" ? [registrationId(registration)] : [],
+      ),
+    );
     if (approved.size > 0) {
       const around = await surveySurroundings(this.#tools);
       const now = planClone(await scanStrays(this.#tools, clone, around), this.#flags);

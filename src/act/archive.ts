@@ -55,7 +55,8 @@ export async function archiveWorktree(tools: Tools, clone: Clone, entry: Planned
       changedPaths: await countChanged(tools.git, gitDir, headTree, [indexTree, tree]),
     };
     const parents = head === null ? [] : [head];
-    if (facts.indexTree !== null) parents.push(await ask("commit-tree", indexTree, ...parentArgs(parents), "-m", "index"));
+    if (facts.indexTree !== null)
+      parents.push(await ask("commit-tree", indexTree, ...parentArgs(parents), "-m", "index"));
     parents.push(...(await otherCommits(tools.git, gitDir, entry, parents)));
     const { stdout } = await tools.git.run({
       gitDir: gitDir.path,
@@ -74,13 +75,19 @@ export async function archiveWorktree(tools: Tools, clone: Clone, entry: Planned
 export async function requireArchived(tools: Tools, archive: Archive, directory: string): Promise<void> {
   const { commit, repository } = archive;
   const objects = [`${repository}/objects`];
-  const gitDir = await PrivateGitDir.create(tools.temporary, { commit, objects, indexOf: null, sha256: commit.length === 64 });
+  const gitDir = await PrivateGitDir.create(tools.temporary, {
+    commit,
+    objects,
+    indexOf: null,
+    sha256: commit.length === 64,
+  });
   try {
     await keepBytesAsTheyAre(gitDir);
     await tools.git.run({ gitDir: gitDir.path, workTree: directory, args: ["read-tree", commit] });
     const { changed, untracked } = await readStatus(tools.git, gitDir, directory);
     const different = [...changed, ...untracked];
-    if (different.length > 0) throw new Error(`what was saved of it is not what it holds: ${different.slice(0, 3).join(", ")}`);
+    if (different.length > 0)
+      throw new Error(`what was saved of it is not what it holds: ${different.slice(0, 3).join(", ")}`);
   } finally {
     await gitDir.remove();
   }
@@ -93,32 +100,55 @@ async function keepBytesAsTheyAre(gitDir: PrivateGitDir): Promise<void> {
 }
 
 async function readHeadCommit(git: Git, gitDir: PrivateGitDir): Promise<string | null> {
-  const { exitCode, stdout } = await git.run({ gitDir: gitDir.path, args: ["rev-parse", "-q", "--verify", "HEAD"], exitCodes: [0, 1] });
+  const { exitCode, stdout } = await git.run({
+    gitDir: gitDir.path,
+    args: ["rev-parse", "-q", "--verify", "HEAD"],
+    exitCodes: [0, 1],
+  });
   return exitCode === 0 ? stdout.toString("utf8").trim() : null;
 }
 
 async function writeIndexTree(ask: (...args: string[]) => Promise<string>): Promise<string> {
   if ((await ask("ls-files", "-u", "-z")) !== "") {
-    throw new Error("its index has unmerged paths, which cannot be saved: resolve them, or abort what is under way, and run again");
+    throw new Error(
+      "its index has unmerged paths, which cannot be saved: resolve them, or abort what is under way, and run again",
+    );
   }
   return ask("write-tree");
 }
 
-async function countChanged(git: Git, gitDir: PrivateGitDir, headTree: string | null, trees: readonly string[]): Promise<number> {
+async function countChanged(
+  git: Git,
+  gitDir: PrivateGitDir,
+  headTree: string | null,
+  trees: readonly string[],
+): Promise<number> {
   const paths = new Set<string>();
   for (const tree of trees) {
-    const args = headTree === null ? ["ls-tree", "-r", "-z", "--name-only", tree] : ["diff-tree", "-r", "-z", "--name-only", headTree, tree];
+    const args =
+      headTree === null
+        ? ["ls-tree", "-r", "-z", "--name-only", tree]
+        : ["diff-tree", "-r", "-z", "--name-only", headTree, tree];
     for (const path of splitNul((await git.run({ gitDir: gitDir.path, args })).stdout)) paths.add(path);
   }
   return paths.size;
 }
 
 /** Commits that die with the admin directory and that neither HEAD nor the index names. */
-async function otherCommits(git: Git, gitDir: PrivateGitDir, entry: PlannedWorktree, parents: readonly string[]): Promise<string[]> {
+async function otherCommits(
+  git: Git,
+  gitDir: PrivateGitDir,
+  entry: PlannedWorktree,
+  parents: readonly string[],
+): Promise<string[]> {
   const admin = readableAdmin(entry.worktree);
   if (admin === null) return [];
   const commits = [...(await readOwnRefs(admin.directory)), ...(await readInterruptedCommits(admin.directory))];
-  return keepCommits(git, gitDir.path, [...new Set(commits)].filter((commit) => !parents.includes(commit)));
+  return keepCommits(
+    git,
+    gitDir.path,
+    [...new Set(commits)].filter((commit) => !parents.includes(commit)),
+  );
 }
 
 function parentArgs(parents: readonly string[]): string[] {
@@ -133,13 +163,26 @@ interface Saved {
 }
 
 /** Brings the archive's commit into the repository under a free name, and reads it back. */
-async function store(git: Git, clone: Clone, gitDir: PrivateGitDir, { place, commit, tree, facts }: Saved): Promise<Archive> {
+async function store(
+  git: Git,
+  clone: Clone,
+  gitDir: PrivateGitDir,
+  { place, commit, tree, facts }: Saved,
+): Promise<Archive> {
   const repository = clone.bare?.path ?? clone.gitDir;
   const name = archiveName(facts, new Set((await listArchives(git, repository)).map((archive) => archive.name)));
   const ref = `${ARCHIVE_NAMESPACE}${name}`;
   await git.run({
     gitDir: repository,
-    args: ["fetch", "-q", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", gitDir.path, `refs/heads/archive:${ref}`],
+    args: [
+      "fetch",
+      "-q",
+      "--no-tags",
+      "--no-recurse-submodules",
+      "--no-write-fetch-head",
+      gitDir.path,
+      `refs/heads/archive:${ref}`,
+    ],
     env: { GIT_ALLOW_PROTOCOL: "file" },
     timeLimitMs: 10 * 60_000,
   });

@@ -57,7 +57,12 @@ export class Quarantine {
   }
 
   /** Makes this run's part of the quarantine. Throws when the quarantine is a link or belongs to somebody else. Under the lock. */
-  static async open(repositoryDir: string, runId: string, programs: Programs, signal: AbortSignal): Promise<Quarantine> {
+  static async open(
+    repositoryDir: string,
+    runId: string,
+    programs: Programs,
+    signal: AbortSignal,
+  ): Promise<Quarantine> {
     const root = join(repositoryDir, QUARANTINE);
     await makeDirectory(root);
     await requireOwnDirectory(root);
@@ -81,7 +86,8 @@ export class Quarantine {
       if (moved === null || !moved.isDirectory() || !isSame({ device: moved.dev, inode: moved.ino }, identity)) {
         throw new Error("what stood at its place was not the directory that was checked");
       }
-      for (const id of ids) await withAnchor(clone.gitDir, "worktrees", (anchor) => rename(join(anchor, id), join(taken.adminRoot, id)));
+      for (const id of ids)
+        await withAnchor(clone.gitDir, "worktrees", (anchor) => rename(join(anchor, id), join(taken.adminRoot, id)));
     } catch (error) {
       await putBack(clone, taken);
       throw error;
@@ -120,22 +126,32 @@ export class Quarantine {
 }
 
 /** Moves everything back to where it came from. Throws, and says where the bytes are, when its place is taken or gone. */
-export async function putBack(clone: Pick<Clone, "path" | "gitDir">, taken: Pick<Quarantined, "place" | "entry" | "tree" | "adminRoot">): Promise<void> {
+export async function putBack(
+  clone: Pick<Clone, "path" | "gitDir">,
+  taken: Pick<Quarantined, "place" | "entry" | "tree" | "adminRoot">,
+): Promise<void> {
   try {
     for (const id of await readdir(taken.adminRoot)) {
       await withAnchor(clone.gitDir, "", async (anchor) => {
         await makeDirectory(join(anchor, "worktrees"));
       });
-      await withAnchor(clone.gitDir, "worktrees", (anchor) => moveToFreePlace(join(taken.adminRoot, id), join(anchor, id)));
+      await withAnchor(clone.gitDir, "worktrees", (anchor) =>
+        moveToFreePlace(join(taken.adminRoot, id), join(anchor, id)),
+      );
     }
     if ((await lstatOrNull(taken.tree)) !== null) {
-      await withAnchor(clone.path, dirname(taken.place), (anchor) => moveToFreePlace(taken.tree, join(anchor, basename(taken.place))));
+      await withAnchor(clone.path, dirname(taken.place), (anchor) =>
+        moveToFreePlace(taken.tree, join(anchor, basename(taken.place))),
+      );
     }
     await rm(taken.entry, { recursive: true });
   } catch (error) {
-    throw new Error(`${taken.place} could not be moved back to ${clone.path}: ${wordsOf(error)}. Nothing of it is lost: it lies in ${taken.entry}`, {
-      cause: error,
-    });
+    throw new Error(
+      `${taken.place} could not be moved back to ${clone.path}: ${wordsOf(error)}. Nothing of it is lost: it lies in ${taken.entry}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -171,7 +187,8 @@ async function recoverRun(
   programs: Programs,
   found: { putBack: string[]; toDelete: string[]; errors: string[] },
 ): Promise<void> {
-  if ((await lstatOrNull(run))?.isDirectory() !== true) throw new Error(`${run} is no directory of dl's: look at it and take it away`);
+  if ((await lstatOrNull(run))?.isDirectory() !== true)
+    throw new Error(`${run} is no directory of dl's: look at it and take it away`);
   const owner = await tryLockFile(join(run, "owner"), programs);
   if (owner === null) return;
   try {
@@ -197,7 +214,9 @@ async function recoverRun(
 async function undo(repositoryDir: string, entry: string): Promise<string | null> {
   const tree = join(entry, "tree");
   const adminRoot = join(entry, "admin");
-  const hasMoved = (await lstatOrNull(tree)) !== null || ((await lstatOrNull(adminRoot)) !== null && (await readdir(adminRoot)).length > 0);
+  const hasMoved =
+    (await lstatOrNull(tree)) !== null ||
+    ((await lstatOrNull(adminRoot)) !== null && (await readdir(adminRoot)).length > 0);
   if (!hasMoved) {
     await rm(entry, { recursive: true });
     return null;

@@ -9,7 +9,11 @@ import { recover, removeRun } from "./quarantine.ts";
  * Finishes or undoes what interrupted runs left in the quarantines below repos_dir: under each repository's lock what was not verified is moved
  * back, and after it what was verified is deleted (SPEC §6.7). Says what it did; returns whether all of it was possible.
  */
-export async function recoverAll(tools: Tools, repositoryDirs: readonly string[], say: (text: string) => void): Promise<boolean> {
+export async function recoverAll(
+  tools: Tools,
+  repositoryDirs: readonly string[],
+  say: (text: string) => void,
+): Promise<boolean> {
   let isWhole = true;
   const fail = (text: string): void => {
     isWhole = false;
@@ -19,15 +23,20 @@ export async function recoverAll(tools: Tools, repositoryDirs: readonly string[]
     tools.signal.throwIfAborted();
     const path = join(repositoryDir, ".lock");
     try {
-      const lock = await lockFile(path, tools.programs, { signal: tools.signal, onWait: () => say(`waiting for ${path}, which another process holds`) });
+      const lock = await lockFile(path, tools.programs, {
+        signal: tools.signal,
+        onWait: () => say(`waiting for ${path}, which another process holds`),
+      });
       const recovered = await recover(repositoryDir, tools.programs).finally(() => lock.release());
-      for (const place of recovered.putBack) say(`an earlier run was interrupted: ${place} was moved back to its place`);
+      for (const place of recovered.putBack)
+        say(`an earlier run was interrupted: ${place} was moved back to its place`);
       for (const words of recovered.errors) fail(words);
       for (const entry of recovered.toDelete) {
         await deleteTree(entry, tools.programs);
         await removeRun(dirname(entry));
       }
-      if (recovered.toDelete.length > 0) say(`an earlier run was interrupted: what it had taken out of ${repositoryDir} is deleted now`);
+      if (recovered.toDelete.length > 0)
+        say(`an earlier run was interrupted: what it had taken out of ${repositoryDir} is deleted now`);
     } catch (error) {
       tools.signal.throwIfAborted();
       fail(`what an earlier run left in ${repositoryDir} could not be finished: ${wordsOf(error)}`);

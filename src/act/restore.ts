@@ -15,14 +15,18 @@ export async function restoreArchive(git: Git, archive: FoundArchive, to: string
   try {
     await mkdir(to);
   } catch (error) {
-    if (errnoOf(error) === "EEXIST") throw new KnownError(`${to} exists. Give --to a path that does not: nothing is ever written over.`);
+    if (errnoOf(error) === "EEXIST")
+      throw new KnownError(`${to} exists. Give --to a path that does not: nothing is ever written over.`);
     throw new KnownError(`${to} could not be made: ${wordsOf(error)}.`);
   }
   try {
     await fill(git, archive, to);
   } catch (error) {
     await rm(to, { recursive: true, force: true });
-    throw new KnownError(`${archive.name} could not be restored: ${wordsOf(error)}. ${to} was taken away again; the archive is as it was.`, 1);
+    throw new KnownError(
+      `${archive.name} could not be restored: ${wordsOf(error)}. ${to} was taken away again; the archive is as it was.`,
+      1,
+    );
   }
 }
 
@@ -72,6 +76,10 @@ async function putHead(git: Git, gitDir: string, facts: ArchiveFacts, name: stri
 
 /** Returns where the repository that holds the archive came from, or its own path when it does not say. */
 async function findForge(git: Git, repository: string): Promise<string> {
-  const { stdout } = await git.run({ gitDir: repository, args: ["config", "--get", "remote.origin.url"], exitCodes: [0, 1] });
+  const { stdout } = await git.run({
+    gitDir: repository,
+    args: ["config", "--get", "remote.origin.url"],
+    exitCodes: [0, 1],
+  });
   return stdout.toString("utf8").trim() || repository;
 }

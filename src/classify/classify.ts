@@ -20,7 +20,11 @@ export interface Verdict {
 export function classify(worktree: Worktree, evidence: Evidence, leave: Leave): Verdict {
   const reasons = [
     ...registrationReasons(worktree.registration),
-    ...judgeAll(QUESTIONS, evidence.answers, { head: evidence.head, leave, forgotten: worktree.registration.state === "none" }),
+    ...judgeAll(QUESTIONS, evidence.answers, {
+      head: evidence.head,
+      leave,
+      forgotten: worktree.registration.state === "none",
+    }),
   ];
   return { class: classOf(worktree.registration, reasons), reasons };
 }
@@ -62,35 +66,66 @@ const JUDGES: { readonly [Q in Question]: (value: ValueOf<Answers[Q]>, context: 
   uncommitted: (paths, { forgotten }) =>
     paths.length === 0
       ? null
-      : reason("uncommitted", forgotten ? `${count(paths, "path")} in no commit that is safe elsewhere` : `${count(paths, "path")} with uncommitted work`, {
-          paths: paths.slice(0, MAX_NAMED),
-        }),
+      : reason(
+          "uncommitted",
+          forgotten
+            ? `${count(paths, "path")} in no commit that is safe elsewhere`
+            : `${count(paths, "path")} with uncommitted work`,
+          {
+            paths: paths.slice(0, MAX_NAMED),
+          },
+        ),
   ignored: ({ paths, files, bytes }, { leave }) =>
     files === 0 || leave.discardIgnored
       ? null
-      : reason("ignored", `${plural(files, "ignored file")} (${bytes} bytes) that exist${files === 1 ? "s" : ""} nowhere else`, { paths }),
-  "in-progress": (operations) => (operations.length === 0 ? null : reason("in-progress", `under way: ${operations.join(", ")}`)),
+      : reason(
+          "ignored",
+          `${plural(files, "ignored file")} (${bytes} bytes) that exist${files === 1 ? "s" : ""} nowhere else`,
+          { paths },
+        ),
+  "in-progress": (operations) =>
+    operations.length === 0 ? null : reason("in-progress", `under way: ${operations.join(", ")}`),
   unpushed: ({ commits }, { head }) =>
     commits.length === 0
       ? null
-      : reason("unpushed", `${count(commits, "commit")} on ${headName(head)} ${commits.length === 1 ? "is" : "are"} in no safe ref`, {
-          commits: commits.slice(0, MAX_NAMED),
-        }),
+      : reason(
+          "unpushed",
+          `${count(commits, "commit")} on ${headName(head)} ${commits.length === 1 ? "is" : "are"} in no safe ref`,
+          {
+            commits: commits.slice(0, MAX_NAMED),
+          },
+        ),
   "embedded-repository": (paths) =>
-    paths.length === 0 ? null : reason("embedded-repository", `${count(paths, "git repository", "git repositories")} inside it`, { paths: paths.slice(0, MAX_NAMED) }),
+    paths.length === 0
+      ? null
+      : reason("embedded-repository", `${count(paths, "git repository", "git repositories")} inside it`, {
+          paths: paths.slice(0, MAX_NAMED),
+        }),
   "in-use": (occupants) =>
-    occupants.length === 0 ? null : reason("in-use", `in use by ${occupants.map(({ pid, name }) => `pid ${pid} (${name})`).join(", ")}`),
+    occupants.length === 0
+      ? null
+      : reason("in-use", `in use by ${occupants.map(({ pid, name }) => `pid ${pid} (${name})`).join(", ")}`),
   "mount-point": (mounts) =>
-    mounts.length === 0 ? null : reason("mount-point", "something is mounted in it", { paths: mounts.map((path) => path || ".") }),
+    mounts.length === 0
+      ? null
+      : reason("mount-point", "something is mounted in it", { paths: mounts.map((path) => path || ".") }),
   "not-removable": (stuck) =>
     stuck.length === 0
       ? null
-      : reason("not-removable", `${stuck[0]?.path || "the worktree itself"} cannot be emptied by this user; it belongs to ${stuck[0]?.owner}`, {
-          paths: stuck.slice(0, MAX_NAMED).map(({ path }) => path || "."),
-        }),
+      : reason(
+          "not-removable",
+          `${stuck[0]?.path || "the worktree itself"} cannot be emptied by this user; it belongs to ${stuck[0]?.owner}`,
+          {
+            paths: stuck.slice(0, MAX_NAMED).map(({ path }) => path || "."),
+          },
+        ),
 };
 
-function judgeAll<Q extends Question>(questions: readonly Q[], answers: { readonly [K in Q]: Answers[K] }, context: Context): Reason[] {
+function judgeAll<Q extends Question>(
+  questions: readonly Q[],
+  answers: { readonly [K in Q]: Answers[K] },
+  context: Context,
+): Reason[] {
   const reasons: Reason[] = [];
   const silent = new Map<string, Question[]>();
   const judge = <K extends Q>(question: K): void => {
@@ -103,16 +138,27 @@ function judgeAll<Q extends Question>(questions: readonly Q[], answers: { readon
   };
   for (const question of questions) judge(question);
   // One failure often leaves several questions without an answer: it is one reason, which names them all.
-  for (const [words, unanswered] of silent) reasons.push(reason("could-not-tell", `${unanswered.join(", ")}: ${words}`, { questions: unanswered }));
+  for (const [words, unanswered] of silent)
+    reasons.push(reason("could-not-tell", `${unanswered.join(", ")}: ${words}`, { questions: unanswered }));
   return reasons;
 }
 
 function registrationReasons(registration: Registration): Reason[] {
   switch (registration.state) {
     case "locked":
-      return [reason("locked", registration.lockReason === null ? "git holds it locked" : `git holds it locked: ${registration.lockReason}`)];
+      return [
+        reason(
+          "locked",
+          registration.lockReason === null ? "git holds it locked" : `git holds it locked: ${registration.lockReason}`,
+        ),
+      ];
     case "live":
-      return [reason("live-registration", `git believes in it: its recorded path ${registration.admin.recordedPath} exists on this machine`)];
+      return [
+        reason(
+          "live-registration",
+          `git believes in it: its recorded path ${registration.admin.recordedPath} exists on this machine`,
+        ),
+      ];
     case "none":
     case "prunable":
     case "unreadable":

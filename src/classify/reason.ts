@@ -26,7 +26,11 @@ export interface Reason {
 }
 
 /** Makes a reason; paths and commits only where there are some. */
-export function reason(code: ReasonCode, detail: string, more: Partial<Pick<Reason, "paths" | "commits" | "questions">> = {}): Reason {
+export function reason(
+  code: ReasonCode,
+  detail: string,
+  more: Partial<Pick<Reason, "paths" | "commits" | "questions">> = {},
+): Reason {
   return { code, detail, paths: [], commits: [], questions: [], ...more };
 }
 

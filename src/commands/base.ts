@@ -24,7 +24,9 @@ export abstract class DlCommand extends Command<BaseContext> {
         this.context.stderr.write(`dl: ${error.message.split("\n").map(harmless).join("\n")}\n`);
         return error.exitCode;
       }
-      this.context.stderr.write(`dl: this is a bug in dl; nothing more was done.\n${error instanceof Error ? error.stack : String(error)}\n`);
+      this.context.stderr.write(
+        `dl: this is a bug in dl; nothing more was done.\n${error instanceof Error ? error.stack : String(error)}\n`,
+      );
       return 1;
     }
   }
@@ -32,7 +34,8 @@ export abstract class DlCommand extends Command<BaseContext> {
   /** Returns where the repositories are: `--repos-dir`, else `$XDG_CACHE_HOME/devlaunch/repos`, else below `~/.cache` (SPEC §1). */
   protected reposDirPath(): string {
     if (this.reposDir !== undefined) {
-      if (this.reposDir === "") throw new KnownError("--repos-dir is empty. Give it the directory that holds the repositories.");
+      if (this.reposDir === "")
+        throw new KnownError("--repos-dir is empty. Give it the directory that holds the repositories.");
       return this.reposDir;
     }
     const { XDG_CACHE_HOME: cache, HOME: home } = this.context.env;
@@ -45,11 +48,12 @@ export abstract class DlCommand extends Command<BaseContext> {
  * and a prune would not ask.
  */
 function refuseSecondClipanion(command: Command<BaseContext>): void {
-  const isUnparsed = Object.values(command).some((value: unknown) => typeof value === "object" && value !== null && Command.isOption in value);
+  const isUnparsed = Object.values(command).some(
+    (value: unknown) => typeof value === "object" && value !== null && Command.isOption in value,
+  );
   if (isUnparsed) {
     throw new KnownError(
       "two copies of clipanion are installed, and dl was registered with the one that it does not use. Run `npm dedupe`, or depend on the clipanion that dl names as its peer.",
     );
   }
 }
-

@@ -2,7 +2,12 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 
 /** Asks a question on standard error and reads one line of standard input, terminal or not; null when there is none to read. */
-export function askLine(question: string, stdin: Readable, stderr: Writable, signal: AbortSignal): Promise<string | null> {
+export function askLine(
+  question: string,
+  stdin: Readable,
+  stderr: Writable,
+  signal: AbortSignal,
+): Promise<string | null> {
   stderr.write(question);
   return new Promise((resolve, reject) => {
     const lines = createInterface({ input: stdin });

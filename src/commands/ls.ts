@@ -49,7 +49,8 @@ export class LsCommand extends DlCommand {
     if (reposDir === null) return this.#print(lsDocument(this.reposDirPath(), [], this.size), new Map(), 0);
     return withSession(this.context, reposDir, async ({ tools }) => {
       const found = await findClones(reposDir);
-      for (const { path, words } of found.unreadable) this.context.stderr.write(`dl: ${harmless(path)} could not be read: ${harmless(words)}\n`);
+      for (const { path, words } of found.unreadable)
+        this.context.stderr.write(`dl: ${harmless(path)} could not be read: ${harmless(words)}\n`);
       const progress = new Progress(this.context.stderr);
       const planned = this.worktrees ? await plan(tools, found, progress) : new Map<string, PlannedClone>();
       const listed = await this.#list(tools, found, planned, progress);
@@ -61,7 +62,12 @@ export class LsCommand extends DlCommand {
     });
   }
 
-  #list(tools: Tools, found: Found, planned: ReadonlyMap<string, PlannedClone>, progress: Progress): Promise<ListedClone[]> {
+  #list(
+    tools: Tools,
+    found: Found,
+    planned: ReadonlyMap<string, PlannedClone>,
+    progress: Progress,
+  ): Promise<ListedClone[]> {
     let done = 0;
     let bytes = 0;
     return mapConcurrently(found.clones, AT_A_TIME, async (clone): Promise<ListedClone> => {
@@ -87,7 +93,10 @@ export class LsCommand extends DlCommand {
 
   async #print(document: LsDocument, notes: ReadonlyMap<string, LsWorktreeNote>, exitCode: number): Promise<number> {
     const view = makeView(this.context, { verbose: false, flags: NO_FLAGS });
-    await write(this.context.stdout, this.json ? `${JSON.stringify(document, null, 2)}\n` : renderLs(document, notes, view));
+    await write(
+      this.context.stdout,
+      this.json ? `${JSON.stringify(document, null, 2)}\n` : renderLs(document, notes, view),
+    );
     return exitCode;
   }
 }

@@ -45,8 +45,12 @@ export class PruneCommand extends DlCommand {
 
   yes = Option.Boolean("-y,--yes", false, { description: "do not ask" });
   dryRun = Option.Boolean("-n,--dry-run", false, { description: "print the plan and change nothing" });
-  force = Option.Boolean("--force-worktrees", false, { description: "go past locks, edits and unpushed commits, saved first" });
-  discardIgnored = Option.Boolean("--discard-ignored", false, { description: "ignored files that exist nowhere else do not hold" });
+  force = Option.Boolean("--force-worktrees", false, {
+    description: "go past locks, edits and unpushed commits, saved first",
+  });
+  discardIgnored = Option.Boolean("--discard-ignored", false, {
+    description: "ignored files that exist nowhere else do not hold",
+  });
   verbose = Option.Boolean("-v,--verbose", false, { description: "name every path and every skipped entry" });
 
   override async execute(): Promise<number> {
@@ -79,10 +83,14 @@ export class PruneCommand extends DlCommand {
 
     // A person who is asked sees the plan first; with --json that is on standard error, since standard output holds one document.
     const view = makeView(this.context, { verbose: this.verbose, flags });
-    await write(this.json ? this.context.stderr : this.context.stdout, this.json && this.yes ? "" : renderPlan(document, view));
+    await write(
+      this.json ? this.context.stderr : this.context.stdout,
+      this.json && this.yes ? "" : renderPlan(document, view),
+    );
     if (!this.yes) {
       const answer = await askLine(question(document), this.context.stdin, this.context.stderr, tools.signal);
-      if (answer === null) throw new KnownError("\nno answer could be read, so nothing was removed; -y skips the question.", 1);
+      if (answer === null)
+        throw new KnownError("\nno answer could be read, so nothing was removed; -y skips the question.", 1);
       if (!isYes(answer)) return this.#finish({ ...document, mode: "declined" }, notes, failed ? 1 : 0);
     }
 
@@ -90,7 +98,8 @@ export class PruneCommand extends DlCommand {
     let freed = 0;
     const passes = await act(tools, planned, flags, randomUUID(), {
       onWaiting: (lock) => say(`waiting for ${lock}, which another process holds`),
-      onDeleting: (place) => progress.show(`removed ${done} of ${document.totals.toRemove}, ${size(freed)} freed; deleting ${place}`),
+      onDeleting: (place) =>
+        progress.show(`removed ${done} of ${document.totals.toRemove}, ${size(freed)} freed; deleting ${place}`),
       onRemoved: (bytes) => {
         done++;
         freed += bytes;
@@ -100,13 +109,25 @@ export class PruneCommand extends DlCommand {
     const report = this.#document(tools.reposDir, planned, passes);
     const interrupted = session.interrupted();
     const wasCut = tools.signal.aborted;
-    return this.#finish(report, notesOf(around, planned, passes), interrupted ?? (failed || wasCut || hasFailed(report) ? 1 : 0), true);
+    return this.#finish(
+      report,
+      notesOf(around, planned, passes),
+      interrupted ?? (failed || wasCut || hasFailed(report) ? 1 : 0),
+      true,
+    );
   }
 
-  async #plan(session: Session, found: Found, around: Surroundings, flags: Flags, progress: Progress): Promise<PlannedClone[]> {
+  async #plan(
+    session: Session,
+    found: Found,
+    around: Surroundings,
+    flags: Flags,
+    progress: Progress,
+  ): Promise<PlannedClone[]> {
     let worktrees = 0;
     let done = 0;
-    const show = (): void => progress.show(`looked at ${done} of ${plural(worktrees, "worktree")} in ${plural(found.clones.length, "clone")}`);
+    const show = (): void =>
+      progress.show(`looked at ${done} of ${plural(worktrees, "worktree")} in ${plural(found.clones.length, "clone")}`);
     const scanned = await scanWorld(session.tools, found.clones, around, {
       onClone: (count) => {
         worktrees += count;
@@ -128,19 +149,27 @@ export class PruneCommand extends DlCommand {
 
   /** Prints the document, in the one way or the other, and returns the exit code. */
   async #finish(document: PruneDocument, notes: PruneNotes, exitCode: number, hasActed = false): Promise<number> {
-    const view = makeView(this.context, { verbose: this.verbose, flags: { force: this.force, discardIgnored: this.discardIgnored } });
+    const view = makeView(this.context, {
+      verbose: this.verbose,
+      flags: { force: this.force, discardIgnored: this.discardIgnored },
+    });
     if (this.json) await write(this.context.stdout, `${JSON.stringify(document, null, 2)}\n`);
     else if (hasActed) await write(this.context.stdout, renderReport(document, notes, view));
     else if (document.mode === "declined") await write(this.context.stdout, "Nothing was removed.\n");
     else await write(this.context.stdout, renderPlan(document, view));
-    if (!hasActed && notes.unseenProcesses !== null && document.totals.toRemove > 0) this.context.stderr.write(`dl: ${notes.unseenProcesses}\n`);
+    if (!hasActed && notes.unseenProcesses !== null && document.totals.toRemove > 0)
+      this.context.stderr.write(`dl: ${notes.unseenProcesses}\n`);
     return exitCode;
   }
 }
 
 const NO_NOTES: PruneNotes = { archives: new Map(), unseenProcesses: null, freeSpaceChange: null };
 
-function notesOf(around: Surroundings, clones: readonly PlannedClone[], passes: readonly ClonePass[] | null): PruneNotes {
+function notesOf(
+  around: Surroundings,
+  clones: readonly PlannedClone[],
+  passes: readonly ClonePass[] | null,
+): PruneNotes {
   const archives = new Map<string, string>();
   for (const [i, pass] of (passes ?? []).entries()) {
     for (const outcome of pass.removals.values()) {
@@ -153,7 +182,10 @@ function notesOf(around: Surroundings, clones: readonly PlannedClone[], passes: 
 }
 
 function question({ clones, totals }: PruneDocument): string {
-  if (totals.toRemove > 0) return `Remove ${plural(totals.toRemove, "worktree")} and free ${size(totals.toRemoveBytes)}? [y/N] `;
-  const drops = clones.flatMap((clone) => clone.registrationsWithoutDirectory).filter(({ decision }) => decision === "drop").length;
+  if (totals.toRemove > 0)
+    return `Remove ${plural(totals.toRemove, "worktree")} and free ${size(totals.toRemoveBytes)}? [y/N] `;
+  const drops = clones
+    .flatMap((clone) => clone.registrationsWithoutDirectory)
+    .filter(({ decision }) => decision === "drop").length;
   return `Drop ${plural(drops, "registration")} without a directory? [y/N] `;
 }

@@ -40,15 +40,18 @@ export class RestoreCommand extends DlCommand {
     }
     const reposDir = await openReposDir(this.reposDirPath());
     if (reposDir === null) {
-      if (this.archive !== undefined) throw new KnownError(`there is no archive ${this.archive}: ${this.reposDirPath()} does not exist.`);
+      if (this.archive !== undefined)
+        throw new KnownError(`there is no archive ${this.archive}: ${this.reposDirPath()} does not exist.`);
       return this.#print(restoreDocument(this.reposDirPath(), [], null), 0);
     }
     return withSession(this.context, reposDir, async ({ tools }) => {
       const { archives, errors } = await findArchives(tools.git, await findClones(reposDir));
       for (const words of errors) this.context.stderr.write(`dl: ${harmless(words)}\n`);
-      if (this.archive === undefined) return this.#print(restoreDocument(reposDir, archives, null), errors.length > 0 ? 1 : 0);
+      if (this.archive === undefined)
+        return this.#print(restoreDocument(reposDir, archives, null), errors.length > 0 ? 1 : 0);
       const archive = only(archives, this.archive);
-      if (this.to === undefined) throw new KnownError(`say where to restore ${archive.name}: --to DIR, which must not exist.`);
+      if (this.to === undefined)
+        throw new KnownError(`say where to restore ${archive.name}: --to DIR, which must not exist.`);
       const to = resolve(this.to);
       await restoreArchive(tools.git, archive, to);
       return this.#print(restoreDocument(reposDir, [archive], { name: archive.name, to }), 0);
@@ -57,7 +60,10 @@ export class RestoreCommand extends DlCommand {
 
   async #print(document: RestoreDocument, exitCode: number): Promise<number> {
     const view = makeView(this.context, { verbose: false, flags: { force: false, discardIgnored: false } });
-    await write(this.context.stdout, this.json ? `${JSON.stringify(document, null, 2)}\n` : renderArchives(document, view));
+    await write(
+      this.context.stdout,
+      this.json ? `${JSON.stringify(document, null, 2)}\n` : renderArchives(document, view),
+    );
     return exitCode;
   }
 }
@@ -66,7 +72,12 @@ export class RestoreCommand extends DlCommand {
 function only(archives: readonly FoundArchive[], name: string): FoundArchive {
   const [archive, ...others] = matchArchives(archives, name);
   if (archive !== undefined && others.length === 0) return archive;
-  const candidates = (archive === undefined ? archives : [archive, ...others]).map((one) => `  ${one.name}  (${one.repository})`);
-  const list = candidates.length === 0 ? " No archive was ever saved." : ` Name one of these:\n${candidates.join("\n")}`;
-  throw new KnownError(`${archive === undefined ? `there is no archive ${name}.` : `${name} means more than one archive.`}${list}`);
+  const candidates = (archive === undefined ? archives : [archive, ...others]).map(
+    (one) => `  ${one.name}  (${one.repository})`,
+  );
+  const list =
+    candidates.length === 0 ? " No archive was ever saved." : ` Name one of these:\n${candidates.join("\n")}`;
+  throw new KnownError(
+    `${archive === undefined ? `there is no archive ${name}.` : `${name} means more than one archive.`}${list}`,
+  );
 }

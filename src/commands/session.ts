@@ -19,7 +19,11 @@ export interface Session {
  * Runs a command's work with the tools that it needs, and takes the temporary directory away whatever happens. An interruption, or a reader of
  * standard output that went away, aborts the tools' signal. Throws a `KnownError` when a program is missing or too old.
  */
-export async function withSession<T>(context: BaseContext, reposDir: string, work: (session: Session) => Promise<T>): Promise<T> {
+export async function withSession<T>(
+  context: BaseContext,
+  reposDir: string,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
   const programs = new Programs(context.env.PATH, reposDir);
   const git = new Git(programs);
   await requireGitVersion(git);

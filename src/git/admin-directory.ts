@@ -41,9 +41,11 @@ async function readAdminDirectory(adminRoot: string, id: string): Promise<AdminR
     const recorded = gitdir?.toString("utf8").replace(/[\r\n]+$/, "") ?? "";
     if (recorded === "") return unreadable("it has no gitdir file, or an empty one");
     // A gitdir with line breaks forges whole records in git's own listing (GIT-FACTS 1).
-    if (/[\0\n\r\uFFFD]/.test(recorded) || !recorded.endsWith("/.git")) return unreadable("its gitdir file is not the path of a gitfile");
+    if (/[\0\n\r\uFFFD]/.test(recorded) || !recorded.endsWith("/.git"))
+      return unreadable("its gitdir file is not the path of a gitfile");
     // Anything but its own clone would have git act on another repository (fact 0.2).
-    if (commondir?.toString("utf8").trim() !== "../..") return unreadable("its commondir file does not name this clone");
+    if (commondir?.toString("utf8").trim() !== "../..")
+      return unreadable("its commondir file does not name this clone");
     if (reftable !== null) return unreadable("its refs are kept in a reftable, which dl does not read");
     return {
       kind: "readable",
@@ -71,7 +73,8 @@ export function readHead(admin: ReadableAdmin, branches: ReadonlyMap<string, str
   if (text === null) return { kind: "broken", words: "its admin directory has no HEAD" };
   if (isObjectId(text)) return { kind: "detached", commit: text };
   const ref = /^ref:\s*(refs\/heads\/\S+)$/.exec(text)?.[1];
-  if (ref === undefined || ref === "refs/heads/.invalid") return { kind: "broken", words: "its HEAD is neither a branch nor a commit" };
+  if (ref === undefined || ref === "refs/heads/.invalid")
+    return { kind: "broken", words: "its HEAD is neither a branch nor a commit" };
   const commit = branches.get(ref);
   return commit === undefined ? { kind: "unborn", ref } : { kind: "branch", ref, commit };
 }
@@ -93,7 +96,8 @@ export async function readOwnRefs(adminDirectory: string): Promise<string[]> {
       }
       const text = (await readSmallFile(path))?.toString("utf8").trim() ?? "";
       if (!isObjectId(text)) throw new Error(`${path} is not a ref that names an object`);
-      if (commits.push(text) > MAX_OWN_REFS) throw new Error(`${adminDirectory}/refs holds more than ${MAX_OWN_REFS} refs`);
+      if (commits.push(text) > MAX_OWN_REFS)
+        throw new Error(`${adminDirectory}/refs holds more than ${MAX_OWN_REFS} refs`);
     }
   };
   const refs = await lstatOrNull(join(adminDirectory, "refs"));
@@ -133,7 +137,10 @@ const INTERRUPTED = [
   "REVERT_HEAD",
   "REBASE_HEAD",
   "ORIG_HEAD",
-  ...["orig-head", "onto", "stopped-sha", "autostash", "amend"].flatMap((name) => [`rebase-merge/${name}`, `rebase-apply/${name}`]),
+  ...["orig-head", "onto", "stopped-sha", "autostash", "amend"].flatMap((name) => [
+    `rebase-merge/${name}`,
+    `rebase-apply/${name}`,
+  ]),
 ];
 
 /** Returns the object ids that the operations under way in an admin directory name: they die with it. Throws when one cannot be read. */

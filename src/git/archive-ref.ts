@@ -52,14 +52,25 @@ export async function listArchives(git: Git, gitDir: string): Promise<ArchiveRef
   const { stdout } = await git.run({
     gitDir,
     // A ref name holds neither a space nor a line break, a message holds no NUL (git-check-ref-format(1)).
-    args: ["for-each-ref", "--sort=creatordate", "--sort=refname", "--format=%(refname) %(objectname) %(contents)%00", ARCHIVE_NAMESPACE],
+    args: [
+      "for-each-ref",
+      "--sort=creatordate",
+      "--sort=refname",
+      "--format=%(refname) %(objectname) %(contents)%00",
+      ARCHIVE_NAMESPACE,
+    ],
   });
   return splitNul(stdout)
     .map((record) => record.trimStart())
     .filter((record) => record !== "")
     .map((record) => {
       const [ref = "", object = ""] = record.split(" ", 2);
-      return { ref, name: ref.slice(ARCHIVE_NAMESPACE.length), object, message: record.slice(ref.length + object.length + 2) };
+      return {
+        ref,
+        name: ref.slice(ARCHIVE_NAMESPACE.length),
+        object,
+        message: record.slice(ref.length + object.length + 2),
+      };
     });
 }
 

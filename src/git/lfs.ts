@@ -26,20 +26,44 @@ export function parseLfsPointer(content: string): LfsPointer | null {
  * Returns those of the modified paths that are smudged LFS files: regular files whose size and sha256 are those of the pointer in the index.
  * The clone's LFS filter is not in force (it would run its code), so that git calls them modified. Two git processes at most.
  */
-export async function findSmudgedLfsFiles(git: Git, gitDir: PrivateGitDir, workTree: string, modified: readonly string[]): Promise<Set<string>> {
+export async function findSmudgedLfsFiles(
+  git: Git,
+  gitDir: PrivateGitDir,
+  workTree: string,
+  modified: readonly string[],
+): Promise<Set<string>> {
   const smudged = new Set<string>();
   const paths = modified.filter((path) => !path.includes("\n"));
   if (paths.length === 0) return smudged;
   const ask = async (format: string, names: readonly string[]): Promise<Buffer> =>
-    (await git.run({ gitDir: gitDir.path, workTree, args: ["cat-file", format], input: names.map((name) => `${name}\n`).join("") })).stdout;
-  const sizes = splitLines(await ask("--batch-check=%(objecttype) %(objectsize) %(objectname)", paths.map((path) => `:${path}`)));
+    (
+      await git.run({
+        gitDir: gitDir.path,
+        workTree,
+        args: ["cat-file", format],
+        input: names.map((name) => `${name}\n`).join(""),
+      })
+    ).stdout;
+  const sizes = splitLines(
+    await ask(
+      "--batch-check=%(objecttype) %(objectsize) %(objectname)",
+      paths.map((path) => `:${path}`),
+    ),
+  );
   const small = sizes.flatMap((line, i) => {
     const [type, size, object] = line.split(" ");
     const path = paths[i];
-    return type === "blob" && Number(size) < MAX_POINTER && object !== undefined && path !== undefined ? [{ path, object }] : [];
+    return type === "blob" && Number(size) < MAX_POINTER && object !== undefined && path !== undefined
+      ? [{ path, object }]
+      : [];
   });
   if (small.length === 0) return smudged;
-  const contents = splitBatch(await ask("--batch", small.map(({ object }) => object)));
+  const contents = splitBatch(
+    await ask(
+      "--batch",
+      small.map(({ object }) => object),
+    ),
+  );
   for (const [i, { path }] of small.entries()) {
     const pointer = parseLfsPointer(contents[i] ?? "");
     if (pointer !== null && (await isFileOf(join(workTree, path), pointer))) smudged.add(path);
@@ -50,7 +74,7 @@ export async function findSmudgedLfsFiles(git: Git, gitDir: PrivateGitDir, workT
 /** Splits the output of `cat-file --batch`: `<object> <type> <size>\n<content>\n` each. */
 function splitBatch(output: Buffer): string[] {
   const contents: string[] = [];
-  for (let at = 0; at < output.length; ) {
+  for (let at = 0; at < output.length;) {
     const end = output.indexOf("\n", at);
     const size = Number(output.toString("latin1", at, end).split(" ")[2]);
     if (end < 0 || !Number.isInteger(size)) throw new Error("git cat-file --batch printed what was not understood");

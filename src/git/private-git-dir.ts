@@ -40,11 +40,14 @@ export class PrivateGitDir {
       await mkdir(join(path, "refs"));
       await writeFile(join(path, "HEAD"), source.commit === null ? "ref: refs/heads/unborn\n" : `${source.commit}\n`);
       await writeFile(join(path, "config"), configuration(source.sha256));
-      await writeFile(join(path, "objects", "info", "alternates"), source.objects.map((directory) => `${quote(directory)}\n`).join(""));
+      await writeFile(
+        join(path, "objects", "info", "alternates"),
+        source.objects.map((directory) => `${quote(directory)}\n`).join(""),
+      );
       if (source.indexOf !== null) await copyIndex(source.indexOf, path);
       return new PrivateGitDir(path);
     } catch (error) {
-      if (errnoOf(error) === "ENOSPC" || errnoOf(error) === "EDQUOT") throw new Error(temporaryWords(error));
+      if (errnoOf(error) === "ENOSPC" || errnoOf(error) === "EDQUOT") throw new Error(temporaryWords(error), { cause: error });
       throw error;
     }
   }
@@ -100,7 +103,7 @@ async function copyRegularFile(from: string, to: string): Promise<void> {
     const copy = await open(to, "wx", 0o600);
     try {
       const chunk = Buffer.allocUnsafe(1024 * 1024);
-      for (let length = 0; ; ) {
+      for (let length = 0; ;) {
         const { bytesRead } = await source.read(chunk, 0, chunk.length, null);
         if (bytesRead === 0) return;
         length += bytesRead;

@@ -22,7 +22,11 @@ export function safeRefsOfBare(gitDir: string): SafeRefs {
 
 /** The safe refs of a clone: its remote-tracking refs, and its default branch where it has one. */
 export function safeRefsOfClone(gitDir: string, defaultBranch: string | null): SafeRefs {
-  return { gitDir, refs: ["--glob=refs/remotes/*", ...(defaultBranch === null ? [] : [defaultBranch])], trustCommitGraph: false };
+  return {
+    gitDir,
+    refs: ["--glob=refs/remotes/*", ...(defaultBranch === null ? [] : [defaultBranch])],
+    trustCommitGraph: false,
+  };
 }
 
 /**
@@ -42,7 +46,11 @@ export async function askReach(git: Git, safe: SafeRefs, commits: readonly strin
 }
 
 /** Returns every commit that the tips reach and the safe refs do not, newest first, each with its parents. */
-export async function listUnreachedWithParents(git: Git, safe: SafeRefs, tips: readonly string[]): Promise<Map<string, readonly string[]>> {
+export async function listUnreachedWithParents(
+  git: Git,
+  safe: SafeRefs,
+  tips: readonly string[],
+): Promise<Map<string, readonly string[]>> {
   const lines = await listUnreached(git, safe, tips, true);
   return new Map([...lines].map((line) => [line.split(" ")[0] ?? "", line.split(" ").slice(1)]));
 }
@@ -58,7 +66,12 @@ export async function keepCommits(git: Git, gitDir: string, commits: readonly st
   return splitLines(stdout).flatMap((line) => (line.endsWith(" commit") ? [line.slice(0, -" commit".length)] : []));
 }
 
-async function listUnreached(git: Git, safe: SafeRefs, tips: readonly string[], parents: boolean): Promise<Set<string>> {
+async function listUnreached(
+  git: Git,
+  safe: SafeRefs,
+  tips: readonly string[],
+  parents: boolean,
+): Promise<Set<string>> {
   const { stdout } = await git.run({
     gitDir: safe.gitDir,
     args: [

@@ -2,8 +2,13 @@ import { splitLines, type Git } from "./run.ts";
 
 /** Returns the branch tips of a repository: `refs/heads/…` → commit. Throws a `GitError` when git cannot read the repository. */
 export async function readBranches(git: Git, gitDir: string): Promise<Map<string, string>> {
-  const { stdout } = await git.run({ gitDir, args: ["for-each-ref", "--format=%(refname) %(objectname)", "refs/heads"] });
-  return new Map(splitLines(stdout).map((line) => [line.slice(0, line.lastIndexOf(" ")), line.slice(line.lastIndexOf(" ") + 1)]));
+  const { stdout } = await git.run({
+    gitDir,
+    args: ["for-each-ref", "--format=%(refname) %(objectname)", "refs/heads"],
+  });
+  return new Map(
+    splitLines(stdout).map((line) => [line.slice(0, line.lastIndexOf(" ")), line.slice(line.lastIndexOf(" ") + 1)]),
+  );
 }
 
 /** Returns the full name of the branch that a symbolic ref names, or null when it names none. */
@@ -28,7 +33,8 @@ export async function findDefaultBranch(
     if (head !== null) return existing(head);
   }
   const origin = await readSymbolicRef(git, clone.gitDir, "refs/remotes/origin/HEAD");
-  if (origin?.startsWith("refs/remotes/origin/")) return existing(`refs/heads/${origin.slice("refs/remotes/origin/".length)}`);
+  if (origin?.startsWith("refs/remotes/origin/"))
+    return existing(`refs/heads/${origin.slice("refs/remotes/origin/".length)}`);
   const users = await usersDefaultBranch();
   if (users !== null && branches.has(`refs/heads/${users}`)) return `refs/heads/${users}`;
   const candidates = ["refs/heads/main", "refs/heads/master"].filter((ref) => branches.has(ref));

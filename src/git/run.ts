@@ -64,7 +64,10 @@ export class Git {
    */
   async run(call: GitCall): Promise<GitAnswer> {
     // A work tree is always named, so that no core.worktree of the repository's leads git anywhere; where none is needed, one that is there.
-    return this.#start([...CONFIG, `--git-dir=${call.gitDir}`, `--work-tree=${call.workTree ?? call.gitDir}`, ...call.args], call);
+    return this.#start(
+      [...CONFIG, `--git-dir=${call.gitDir}`, `--work-tree=${call.workTree ?? call.gitDir}`, ...call.args],
+      call,
+    );
   }
 
   /** Returns what `git version` prints, without any repository. */
@@ -75,7 +78,10 @@ export class Git {
 
   /** Makes a new repository at a path, from no template. Throws a `GitError` when it cannot. */
   async init(path: string, sha256: boolean): Promise<void> {
-    await this.#start(["init", "-q", "--template=", `--object-format=${sha256 ? "sha256" : "sha1"}`, "--initial-branch=main", path], {});
+    await this.#start(
+      ["init", "-q", "--template=", `--object-format=${sha256 ? "sha256" : "sha1"}`, "--initial-branch=main", path],
+      {},
+    );
   }
 
   /**
@@ -86,11 +92,19 @@ export class Git {
     if (home === undefined) return null;
     const { GIT_CONFIG_GLOBAL: _, ...env } = this.#environment;
     const users = { ...env, HOME: home, XDG_CONFIG_HOME: xdgConfigHome || `${home}/.config` };
-    const answer = await this.#start(["config", "--global", "--includes", "--get", "init.defaultBranch"], { exitCodes: [0, 1] }, users);
+    const answer = await this.#start(
+      ["config", "--global", "--includes", "--get", "init.defaultBranch"],
+      { exitCodes: [0, 1] },
+      users,
+    );
     return answer.stdout.toString("utf8").trim() || null;
   }
 
-  async #start(args: readonly string[], call: Omit<GitCall, "gitDir" | "args">, environment = this.#environment): Promise<GitAnswer> {
+  async #start(
+    args: readonly string[],
+    call: Omit<GitCall, "gitDir" | "args">,
+    environment = this.#environment,
+  ): Promise<GitAnswer> {
     this.started++;
     const limit = call.timeLimitMs ?? TIME_LIMIT_MS;
     let result;

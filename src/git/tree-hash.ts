@@ -53,7 +53,9 @@ function treeId(directory: Directory, format: ObjectFormat): Buffer {
   for (const [name, child] of directory.directories) {
     entries.push({ name, mode: "40000", id: treeId(child, format), key: Buffer.from(`${name}/`) });
   }
-  const parts = entries.toSorted((a, b) => Buffer.compare(a.key, b.key)).flatMap(({ name, mode, id }) => [Buffer.from(`${mode} ${name}\0`), id]);
+  const parts = entries
+    .toSorted((a, b) => Buffer.compare(a.key, b.key))
+    .flatMap(({ name, mode, id }) => [Buffer.from(`${mode} ${name}\0`), id]);
   return objectId("tree", Buffer.concat(parts), format);
 }
 

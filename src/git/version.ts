@@ -12,7 +12,9 @@ export async function requireGitVersion(git: Git): Promise<void> {
     throw new KnownError(`git could not be started: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (!isSupported(text)) {
-    throw new KnownError(`dl needs git ${OLDEST.join(".")} or newer; this machine has "${text}". Install a newer git and run again.`);
+    throw new KnownError(
+      `dl needs git ${OLDEST.join(".")} or newer; this machine has "${text}". Install a newer git and run again.`,
+    );
   }
 }
 

@@ -57,7 +57,15 @@ export async function readStatus(git: Git, gitDir: PrivateGitDir, workTree: stri
   const { stdout } = await git.run({
     gitDir: gitDir.path,
     workTree,
-    args: ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignored=matching", "--ignore-submodules=dirty", "--no-renames"],
+    args: [
+      "status",
+      "--porcelain=v1",
+      "-z",
+      "--untracked-files=all",
+      "--ignored=matching",
+      "--ignore-submodules=dirty",
+      "--no-renames",
+    ],
   });
   const changed: string[] = [];
   const modified: string[] = [];
@@ -76,7 +84,13 @@ export async function readStatus(git: Git, gitDir: PrivateGitDir, workTree: stri
   return { changed, modified, untracked, ignored };
 }
 
-async function clearBit(git: Git, gitDir: PrivateGitDir, workTree: string, option: string, paths: readonly string[]): Promise<void> {
+async function clearBit(
+  git: Git,
+  gitDir: PrivateGitDir,
+  workTree: string,
+  option: string,
+  paths: readonly string[],
+): Promise<void> {
   if (paths.length === 0) return;
   const input = paths.map((path) => `${path}\0`).join("");
   await git.run({ gitDir: gitDir.path, workTree, args: ["update-index", "-z", option, "--stdin"], input });
@@ -94,7 +108,11 @@ async function isThere(path: string): Promise<boolean> {
 }
 
 function addWithParents(directories: Set<string>, directory: string): void {
-  for (let path = directory; !directories.has(path); path = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "") {
+  for (
+    let path = directory;
+    !directories.has(path);
+    path = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : ""
+  ) {
     directories.add(path);
   }
 }

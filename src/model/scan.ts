@@ -17,7 +17,10 @@ export interface ScannedWorktree {
 }
 
 /** What is asked of a registration that has no directory: all that dies with its admin directory. */
-export interface StrayAnswers extends Pick<Answers, "registration" | "uncommitted" | "in-progress" | "unpushed" | "embedded-repository"> {}
+export interface StrayAnswers extends Pick<
+  Answers,
+  "registration" | "uncommitted" | "in-progress" | "unpushed" | "embedded-repository"
+> {}
 
 /** A registration for which no directory stands in the clone. */
 export interface StrayRegistration {
@@ -37,4 +40,3 @@ export interface ScannedClone {
   readonly skipped: readonly Skipped[];
   readonly strays: readonly StrayRegistration[];
 }
-

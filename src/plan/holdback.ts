@@ -11,7 +11,12 @@ export interface WouldBeDropped {
  * (GIT-FACTS fact 0.1), so that it may only stand for this pass when what it would still drop is nothing: then what was dropped by name is just
  * what it would have dropped. Anything left holds it back. Computed from what is there afterwards, never from the plan (SPEC §6.6).
  */
-export function holdback(dropped: readonly string[], failed: readonly string[], left: readonly WouldBeDropped[], error: string | null): MetadataOutcome {
+export function holdback(
+  dropped: readonly string[],
+  failed: readonly string[],
+  left: readonly WouldBeDropped[],
+  error: string | null,
+): MetadataOutcome {
   const heldBackBy = left.map(({ name }) => name);
   const action = dropped.length === 0 ? "none" : heldBackBy.length === 0 && error === null ? "pruned" : "held-back";
   return { action, heldBackBy: action === "held-back" ? heldBackBy : [], dropped, failed, error };

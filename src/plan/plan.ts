@@ -37,7 +37,9 @@ export interface Removal {
 
 /** Plans one clone. A subtree goes only when it and everything nested in it may go (SPEC §2, "removal root"). */
 export function planClone(scanned: ScannedClone, flags: Flags): PlannedClone {
-  const own = new Map(scanned.worktrees.map(({ worktree, evidence }) => [worktree.place, classify(worktree, evidence, flags).reasons]));
+  const own = new Map(
+    scanned.worktrees.map(({ worktree, evidence }) => [worktree.place, classify(worktree, evidence, flags).reasons]),
+  );
   const verdicts = new Map([...own.keys()].map((place) => [place, judge(place, own, scanned, flags)]));
   const roots = new Map<string, string>();
   // Parents come before what is nested in them: a worktree's root is its parent's where that goes, else itself.
@@ -66,7 +68,10 @@ export function planClone(scanned: ScannedClone, flags: Flags): PlannedClone {
 export function removalsOf(clone: PlannedClone): Removal[] {
   return clone.worktrees
     .filter(({ worktree, removalRoot }) => removalRoot === worktree.place)
-    .map((root) => ({ root, subtree: clone.worktrees.filter(({ removalRoot }) => removalRoot === root.worktree.place) }));
+    .map((root) => ({
+      root,
+      subtree: clone.worktrees.filter(({ removalRoot }) => removalRoot === root.worktree.place),
+    }));
 }
 
 /** Whether a worktree goes past a reason that asks for its content to be saved first. */
@@ -79,14 +84,25 @@ interface Judgement {
   readonly reasons: readonly Reason[];
 }
 
-function judge(place: string, verdicts: ReadonlyMap<string, readonly Reason[]>, scanned: ScannedClone, flags: Flags): Judgement {
+function judge(
+  place: string,
+  verdicts: ReadonlyMap<string, readonly Reason[]>,
+  scanned: ScannedClone,
+  flags: Flags,
+): Judgement {
   const own = verdicts.get(place) ?? [];
   const inside = [
-    ...[...verdicts].filter(([other, reasons]) => isBelow(other, place) && !mayGo(reasons, flags)).map(([other]) => other),
+    ...[...verdicts]
+      .filter(([other, reasons]) => isBelow(other, place) && !mayGo(reasons, flags))
+      .map(([other]) => other),
     ...scanned.skipped.map((other) => other.place).filter((other) => isBelow(other, place)),
   ];
   if (inside.length === 0) return { goes: mayGo(own, flags), reasons: own };
-  const nested = reason("nested", `${inside.length === 1 ? "one entry" : `${inside.length} entries`} inside it stay${inside.length === 1 ? "s" : ""}: ${inside.join(", ")}`, { paths: inside });
+  const nested = reason(
+    "nested",
+    `${inside.length === 1 ? "one entry" : `${inside.length} entries`} inside it stay${inside.length === 1 ? "s" : ""}: ${inside.join(", ")}`,
+    { paths: inside },
+  );
   return { goes: false, reasons: [...own, nested] };
 }
 
@@ -96,7 +112,10 @@ function mayGo(reasons: readonly Reason[], flags: Flags): boolean {
 
 /** A registration without a directory goes when all that dies with it is safe; a lock alone is passed by the flag (SPEC §6.6). */
 function planStray(stray: StrayRegistration, scanned: ScannedClone, flags: Flags): PlannedStray {
-  const reasons = scanned.error === null ? classifyStray(stray) : [reason("could-not-tell", scanned.error, { questions: ["registration"] })];
+  const reasons =
+    scanned.error === null
+      ? classifyStray(stray)
+      : [reason("could-not-tell", scanned.error, { questions: ["registration"] })];
   const mayDrop = reasons.every(({ code }) => flags.force && code === "locked");
   return { ...stray, reasons, decision: mayDrop ? "drop" : "keep" };
 }

@@ -23,7 +23,10 @@ export function recheck(approved: Removal, now: PlannedClone): Recheck {
   const { place } = approved.root.worktree;
   const root = now.worktrees.find(({ worktree }) => worktree.place === place);
   if (root === undefined) {
-    return { kind: "withheld", worktrees: [changed(approved.root, "it is no worktree of this clone at its place any more")] };
+    return {
+      kind: "withheld",
+      worktrees: [changed(approved.root, "it is no worktree of this clone at its place any more")],
+    };
   }
   const subtree = [root, ...now.worktrees.filter(({ worktree }) => isBelow(worktree.place, place))];
   const objections = new Map<string, string>();
@@ -43,8 +46,10 @@ export function recheck(approved: Removal, now: PlannedClone): Recheck {
 }
 
 function objectionTo(before: PlannedWorktree, now: PlannedWorktree): string | null {
-  if (!isSame(before.worktree.identity, now.worktree.identity)) return "another directory took its place after the plan";
-  if (registrationId(before.worktree.registration) !== registrationId(now.worktree.registration)) return "its registration changed after the plan";
+  if (!isSame(before.worktree.identity, now.worktree.identity))
+    return "another directory took its place after the plan";
+  if (registrationId(before.worktree.registration) !== registrationId(now.worktree.registration))
+    return "its registration changed after the plan";
   if (commitOf(before) !== commitOf(now)) return now.decision === "keep" ? null : "its HEAD moved after the plan";
   const approvedCodes = new Set(before.reasons.map(({ code }) => code));
   const grown = now.decision === "remove" && now.reasons.find(({ code }) => !approvedCodes.has(code));
@@ -58,9 +63,16 @@ function commitOf({ evidence: { head } }: PlannedWorktree): string | null {
 /** The reasons that the worktree has now say why it stays; where it has none, what changed is the reason. */
 function changed(entry: PlannedWorktree, objection: string): Withheld {
   if (entry.reasons.length > 0 && entry.decision === "keep") return withheld(entry, entry.reasons);
-  return withheld(entry, [...entry.reasons, reason("could-not-tell", `since the plan: ${objection}`, { questions: ["registration"] })]);
+  return withheld(entry, [
+    ...entry.reasons,
+    reason("could-not-tell", `since the plan: ${objection}`, { questions: ["registration"] }),
+  ]);
 }
 
 function withheld(entry: PlannedWorktree, reasons: readonly Reason[]): Withheld {
-  return { place: entry.worktree.place, class: entry.worktree.registration.state === "locked" ? "locked" : reasons.length > 0 ? "held" : entry.class, reasons };
+  return {
+    place: entry.worktree.place,
+    class: entry.worktree.registration.state === "locked" ? "locked" : reasons.length > 0 ? "held" : entry.class,
+    reasons,
+  };
 }

@@ -1,22 +1,22 @@
 import type { ReasonCode } from "../classify/reason.ts";
 
-/** What would let a worktree go, by reason. Only what the contract says a flag passes is offered a flag (SPEC §2). */
-export const ADVICE = {
-  locked: "`git worktree unlock` in its container, or --force-worktrees",
-  uncommitted: "commit and push it, or --force-worktrees, which saves it first",
-  ignored: "copy what you need, then --discard-ignored, or --force-worktrees; ignored files are not saved",
-  "in-progress": "finish or abort what is under way, or --force-worktrees, which saves it first",
-  unpushed: "push it and let the bare be fetched, or --force-worktrees, which saves it first",
-  "embedded-repository": "push what is in that repository and move it away; no flag passes it",
-  "could-not-tell": "look into the words above; --force-worktrees passes it when all of it can be saved",
-  "live-registration": "`git worktree remove` it where it was made; no flag passes it",
-  "in-use": "stop those processes; no flag passes it",
+/** What would let a worktree go, in a few words, by reason. */
+const ADVICE = {
+  locked: "`git worktree unlock` it",
+  uncommitted: "commit and push it",
+  ignored: "copy what you need, or --discard-ignored",
+  "in-progress": "finish it or abort it",
+  unpushed: "push it, and let the bare be fetched",
+  "embedded-repository": "push what is in it, and move it away",
+  "could-not-tell": "see to what git could not read",
+  "live-registration": "`git worktree remove` it where it was made",
+  "in-use": "stop what runs there",
   nested: "see to what is inside it",
-  "mount-point": "unmount what is mounted there; no flag passes it",
-  "not-removable": "have its owner remove or hand over that directory; no flag passes it",
+  "mount-point": "unmount it",
+  "not-removable": "have its owner remove it or hand it over",
 } as const satisfies Record<ReasonCode, string>;
 
-/** Returns what would let go what stays for this reason. */
+/** Returns what would let go what stays for this reason, or "" for a code that is none of ours. */
 export function adviceFor(code: string): string {
   return code in ADVICE ? ADVICE[code as ReasonCode] : "";
 }

@@ -32,14 +32,18 @@ export function lsDocument(reposDir: string, listed: readonly ListedClone[], wit
   };
 }
 
-function cloneEntry({ clone, branch, worktreeCount, error, disk, worktreesDisk, worktrees }: ListedClone, withSizes: boolean): LsCloneEntry {
+function cloneEntry(
+  { clone, branch, worktreeCount, error, disk, worktreesDisk, worktrees }: ListedClone,
+  withSizes: boolean,
+): LsCloneEntry {
   return {
     path: clone.path,
     owner: clone.owner,
     repo: clone.repo,
     workspace: clone.workspace,
     branch,
-    bare: clone.bare === null ? null : { path: clone.bare.path, lastFetch: clone.bare.lastFetch?.toISOString() ?? null },
+    bare:
+      clone.bare === null ? null : { path: clone.bare.path, lastFetch: clone.bare.lastFetch?.toISOString() ?? null },
     worktreeCount,
     disk,
     worktreesDisk,

@@ -16,7 +16,11 @@ const BLANK = Object.fromEntries(
 export function renderLs(document: LsDocument, notes: ReadonlyMap<string, LsWorktreeNote>, view: View): string {
   if (document.clones.length === 0) return "No clones.\n";
   const hasSizes = document.totals.bytes !== null;
-  const table = new Table({ chars: { ...BLANK, middle: "  " }, style: { head: [], border: [], "padding-left": 0, "padding-right": 0 }, colAligns: hasSizes ? ["left", "left", "right", "left", "right", "left"] : [] });
+  const table = new Table({
+    chars: { ...BLANK, middle: "  " },
+    style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
+    colAligns: hasSizes ? ["left", "left", "right", "left", "right", "left"] : [],
+  });
   const head = ["CLONE", "BRANCH", "WORKTREES", "LAST FETCH", ...(hasSizes ? ["SIZE", "OF IT WORKTREES"] : [])];
   table.push(head.map(view.style.dim));
   const nameWidth = view.width === null ? null : Math.max(16, view.width - (hasSizes ? 78 : 46));
@@ -24,7 +28,11 @@ export function renderLs(document: LsDocument, notes: ReadonlyMap<string, LsWork
     table.push(cloneRow(clone, hasSizes, nameWidth, view));
   }
   const lines = table.toString().split("\n");
-  const withWorktrees = document.clones.flatMap((clone, i) => [lines[i + 1] ?? "", ...errorLines(clone, view), ...worktreeLines(clone, notes, view)]);
+  const withWorktrees = document.clones.flatMap((clone, i) => [
+    lines[i + 1] ?? "",
+    ...errorLines(clone, view),
+    ...worktreeLines(clone, notes, view),
+  ]);
   return `${[lines[0] ?? "", ...withWorktrees, "", view.style.bold(totals(document))].map((line) => line.trimEnd()).join("\n")}\n`;
 }
 
@@ -35,7 +43,11 @@ function cloneRow(clone: LsCloneEntry, hasSizes: boolean, nameWidth: number | nu
     nameWidth === null ? name : shortenMiddle(name, nameWidth),
     fit(harmless(clone.branch ?? "detached"), 20),
     String(clone.worktreeCount),
-    clone.bare === null ? "no .bare" : clone.bare.lastFetch === null ? "never" : ago(new Date(clone.bare.lastFetch), view.now),
+    clone.bare === null
+      ? "no .bare"
+      : clone.bare.lastFetch === null
+        ? "never"
+        : ago(new Date(clone.bare.lastFetch), view.now),
     ...(hasSizes ? [size(clone.disk?.bytes ?? null, clone.disk?.isFloor), share(clone, view)] : []),
   ];
 }
@@ -55,8 +67,15 @@ function errorLines({ error }: LsCloneEntry, view: View): string[] {
 function worktreeLines(clone: LsCloneEntry, notes: ReadonlyMap<string, LsWorktreeNote>, view: View): string[] {
   const rows = (clone.worktrees ?? []).map((entry) => {
     const note = notes.get(`${clone.path}/${entry.path}`);
-    const name = harmless(entry.path.split(`${WORKTREES_PLACE}/`).filter((part) => part !== "").map((part) => part.replace(/\/$/, "")).join(" › "));
-    const why = note?.reason === undefined || note.reason === null ? "" : `${note.reason.code}: ${harmless(note.reason.detail)}`;
+    const name = harmless(
+      entry.path
+        .split(`${WORKTREES_PLACE}/`)
+        .filter((part) => part !== "")
+        .map((part) => part.replace(/\/$/, ""))
+        .join(" › "),
+    );
+    const why =
+      note?.reason === undefined || note.reason === null ? "" : `${note.reason.code}: ${harmless(note.reason.detail)}`;
     const fit = (text: string, width: number): string => (view.width === null ? text : shortenMiddle(text, width));
     return [
       "  ",
@@ -69,7 +88,11 @@ function worktreeLines(clone: LsCloneEntry, notes: ReadonlyMap<string, LsWorktre
     ];
   });
   if (rows.length === 0) return [];
-  const table = new Table({ chars: { ...BLANK, middle: "  " }, style: { head: [], border: [], "padding-left": 0, "padding-right": 0 }, colAligns: ["left", "left", "left", "left", "right", "left", "left"] });
+  const table = new Table({
+    chars: { ...BLANK, middle: "  " },
+    style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
+    colAligns: ["left", "left", "left", "left", "right", "left", "left"],
+  });
   table.push(...rows);
   return table.toString().split("\n");
 }

@@ -58,7 +58,7 @@ export function shortenMiddle(text: string, width: number): string {
   const graphemes = [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
   let head = "";
   let tail = "";
-  for (let from = 0, to = graphemes.length - 1; from <= to; ) {
+  for (let from = 0, to = graphemes.length - 1; from <= to;) {
     const isHeadsTurn = displayWidth(head) <= displayWidth(tail);
     const next = graphemes[isHeadsTurn ? from : to] ?? "";
     if (displayWidth(head) + displayWidth(tail) + displayWidth(next) > width - 1) break;

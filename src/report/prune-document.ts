@@ -3,7 +3,14 @@ import type { Head, Registration } from "../model/worktree.ts";
 import type { ClonePass, RemovalOutcome } from "../plan/pass.ts";
 import { UNTOUCHED } from "../plan/pass.ts";
 import type { PlannedClone, PlannedStray, PlannedWorktree } from "../plan/plan.ts";
-import type { CloneEntry, HeadEntry, PruneDocument, ReasonEntry, StrayRegistrationEntry, WorktreeEntry } from "./documents.ts";
+import type {
+  CloneEntry,
+  HeadEntry,
+  PruneDocument,
+  ReasonEntry,
+  StrayRegistrationEntry,
+  WorktreeEntry,
+} from "./documents.ts";
 
 /** What a prune document is made of. `passes` has one entry a clone, in their order; null before anything was done. */
 export interface PruneFacts {
@@ -34,9 +41,14 @@ export function pruneDocument({ mode, reposDir, clones, passes }: PruneFacts): P
       held: ofClass("held"),
       skipped: entries.reduce((sum, { skipped }) => sum + skipped.length, 0),
       toRemove: planned.length,
-      toRemoveBytes: planned.reduce((sum, { worktree, removalRoot, size }) => sum + (removalRoot === worktree.place ? (size?.bytes ?? 0) : 0), 0),
+      toRemoveBytes: planned.reduce(
+        (sum, { worktree, removalRoot, size }) => sum + (removalRoot === worktree.place ? (size?.bytes ?? 0) : 0),
+        0,
+      ),
       removed: withOutcome("removed"),
-      freedBytes: (passes ?? []).flatMap(({ removals }) => [...removals.values()]).reduce((sum, outcome) => sum + freed(outcome), 0),
+      freedBytes: (passes ?? [])
+        .flatMap(({ removals }) => [...removals.values()])
+        .reduce((sum, outcome) => sum + freed(outcome), 0),
       withheld: withOutcome("withheld"),
       failed: withOutcome("failed"),
     },
@@ -58,7 +70,8 @@ export function hasFailed({ clones }: PruneDocument): boolean {
 export function hasWork({ clones }: PruneDocument): boolean {
   return clones.some(
     ({ worktrees, registrationsWithoutDirectory }) =>
-      worktrees.some(({ decision }) => decision === "remove") || registrationsWithoutDirectory.some(({ decision }) => decision === "drop"),
+      worktrees.some(({ decision }) => decision === "remove") ||
+      registrationsWithoutDirectory.some(({ decision }) => decision === "drop"),
   );
 }
 
@@ -74,19 +87,26 @@ function cloneEntry(planned: PlannedClone, pass: ClonePass | null): CloneEntry {
     owner: clone.owner,
     repo: clone.repo,
     workspace: clone.workspace,
-    bare: clone.bare === null ? null : { path: clone.bare.path, lastFetch: clone.bare.lastFetch?.toISOString() ?? null },
+    bare:
+      clone.bare === null ? null : { path: clone.bare.path, lastFetch: clone.bare.lastFetch?.toISOString() ?? null },
     error: planned.error,
     worktrees: planned.worktrees.map((entry) => worktreeEntry(entry, pass)),
     skipped: planned.skipped.map(({ place, code, detail }) => ({ path: place, code, detail })),
     registrationsWithoutDirectory: planned.strays.map((stray) => strayEntry(stray, pass)),
-    metadata: { action: metadata.action, heldBackBy: metadata.heldBackBy, dropped: metadata.dropped, error: metadata.error },
+    metadata: {
+      action: metadata.action,
+      heldBackBy: metadata.heldBackBy,
+      dropped: metadata.dropped,
+      error: metadata.error,
+    },
   };
 }
 
 function worktreeEntry(planned: PlannedWorktree, pass: ClonePass | null): WorktreeEntry {
   const { worktree, evidence, removalRoot } = planned;
   const outcome = removalRoot === null ? null : (pass?.removals.get(removalRoot) ?? null);
-  const now = outcome?.kind === "withheld" ? outcome.worktrees.find(({ place }) => place === worktree.place) : undefined;
+  const now =
+    outcome?.kind === "withheld" ? outcome.worktrees.find(({ place }) => place === worktree.place) : undefined;
   const archive = outcome?.kind === "removed" ? outcome.archives.get(worktree.place) : undefined;
   return {
     path: worktree.place,
@@ -118,9 +138,19 @@ function registrationEntry(registration: Registration): WorktreeEntry["registrat
       return { state: null, id: registration.id, recordedPath: null, lockReason: null };
     case "prunable":
     case "live":
-      return { state: registration.state, id: registration.admin.id, recordedPath: registration.admin.recordedPath, lockReason: null };
+      return {
+        state: registration.state,
+        id: registration.admin.id,
+        recordedPath: registration.admin.recordedPath,
+        lockReason: null,
+      };
     case "locked":
-      return { state: "locked", id: registration.admin.id, recordedPath: registration.admin.recordedPath, lockReason: registration.lockReason };
+      return {
+        state: "locked",
+        id: registration.admin.id,
+        recordedPath: registration.admin.recordedPath,
+        lockReason: registration.lockReason,
+      };
   }
 }
 
@@ -154,7 +184,11 @@ function strayEntry(stray: PlannedStray, pass: ClonePass | null): StrayRegistrat
   };
 }
 
-function strayOutcome(id: string | null, decision: PlannedStray["decision"], pass: ClonePass | null): StrayRegistrationEntry["outcome"] {
+function strayOutcome(
+  id: string | null,
+  decision: PlannedStray["decision"],
+  pass: ClonePass | null,
+): StrayRegistrationEntry["outcome"] {
   if (decision === "keep" || id === null) return "kept";
   if (pass === null) return "planned";
   if (pass.metadata.dropped.includes(id)) return "dropped";

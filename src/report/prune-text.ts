@@ -1,6 +1,13 @@
 import { WORKTREES_PLACE } from "../model/place.ts";
 import { adviceFor } from "./advice.ts";
-import type { CloneEntry, PruneDocument, PruneNotes, ReasonEntry, StrayRegistrationEntry, WorktreeEntry } from "./documents.ts";
+import type {
+  CloneEntry,
+  PruneDocument,
+  PruneNotes,
+  ReasonEntry,
+  StrayRegistrationEntry,
+  WorktreeEntry,
+} from "./documents.ts";
 import { ago, displayWidth, harmless, pad, plural, shortenMiddle, size } from "./plain-text.ts";
 import type { View } from "./view.ts";
 
@@ -72,7 +79,9 @@ function nameOf(path: string): string {
 function headOf({ head, registration }: WorktreeEntry): string {
   if (head === null) return registration.state === "none" ? "git forgot it" : "";
   const commit = head.commit?.slice(0, 8) ?? "no commit yet";
-  return head.branch === null ? `detached at ${commit}` : `${harmless(head.branch.replace(/^refs\/heads\//, ""))} at ${commit}`;
+  return head.branch === null
+    ? `detached at ${commit}`
+    : `${harmless(head.branch.replace(/^refs\/heads\//, ""))} at ${commit}`;
 }
 
 function entryLine(entry: WorktreeEntry, view: View): string {
@@ -101,25 +110,34 @@ function goingLines(root: WorktreeEntry, clone: CloneEntry, view: View): string[
 }
 
 function stayingLines(entry: WorktreeEntry, view: View): string[] {
-  const lines = [entryLine(entry, view)];
-  for (const reason of entry.reasons) {
-    lines.push(...reasonLines(reason, view));
-    const advice = adviceFor(reason.code);
-    if (advice !== "") lines.push(detail(view.style.dim(`to let it go: ${advice}`)));
-  }
-  return lines;
+  return [
+    entryLine(entry, view),
+    ...entry.reasons.flatMap((reason) => {
+      const advice = adviceFor(reason.code);
+      return [...reasonLines(reason, view), ...(advice === "" ? [] : [detail(view.style.dim(`  → ${advice}`))])];
+    }),
+  ];
 }
 
 function reasonLines(reason: ReasonEntry, view: View): string[] {
-  const names = reason.code === "nested" ? [] : [...reason.paths.map(harmless), ...reason.commits.map((commit) => commit.slice(0, 8))];
+  const names =
+    reason.code === "nested"
+      ? []
+      : [...reason.paths.map(harmless), ...reason.commits.map((commit) => commit.slice(0, 8))];
   const shown = view.verbose ? names : names.slice(0, NAMED);
   const more = names.length - shown.length;
   const list = shown.length === 0 ? "" : `: ${shown.join(", ")}${more > 0 ? `, and ${more} more` : ""}`;
-  return [detail(`${view.style.yellow(reason.code)}: ${harmless(reason.detail)}${list}`)];
+  const text = `${harmless(reason.detail)}${list}`;
+  const room = view.width === null || view.verbose ? null : view.width - INDENT - displayWidth(reason.code) - 2;
+  return [
+    detail(`${view.style.yellow(reason.code)}: ${room === null ? text : shortenMiddle(text, Math.max(20, room))}`),
+  ];
 }
 
+const INDENT = SIZE_WIDTH + 6;
+
 function detail(text: string): string {
-  return `${" ".repeat(SIZE_WIDTH + 6)}${text}`;
+  return `${" ".repeat(INDENT)}${text}`;
 }
 
 function strayLines(strays: readonly StrayRegistrationEntry[], view: View): string[] {
@@ -136,7 +154,10 @@ function strayLines(strays: readonly StrayRegistrationEntry[], view: View): stri
 function skippedLines({ skipped }: CloneEntry, view: View): string[] {
   if (skipped.length === 0) return [];
   if (view.verbose) {
-    return ["  skipped, never touched", ...skipped.map(({ path, code, detail: text }) => `    ${pad(code, 18)}  ${nameOf(path)}: ${harmless(text)}`)];
+    return [
+      "  skipped, never touched",
+      ...skipped.map(({ path, code, detail: text }) => `    ${pad(code, 18)}  ${nameOf(path)}: ${harmless(text)}`),
+    ];
   }
   const counts = new Map<string, number>();
   for (const { code } of skipped) counts.set(code, (counts.get(code) ?? 0) + 1);
@@ -145,39 +166,71 @@ function skippedLines({ skipped }: CloneEntry, view: View): string[] {
 }
 
 function closing({ clones, totals, mode }: PruneDocument, view: View): string[] {
+  const entries = clones.flatMap((clone) => clone.worktrees);
   const staying = totals.worktrees - totals.toRemove;
-  const drops = clones.flatMap((clone) => clone.registrationsWithoutDirectory).filter(({ decision }) => decision === "drop").length;
+  const drops = clones
+    .flatMap((clone) => clone.registrationsWithoutDirectory)
+    .filter(({ decision }) => decision === "drop");
   const stay = staying === 0 ? "" : ` ${plural(staying, "worktree stays", "worktrees stay")}.`;
-  const dropping = drops === 0 ? "" : ` ${plural(drops, "registration")} without a directory ${drops === 1 ? "goes" : "go"}.`;
-  if (totals.toRemove === 0 && drops === 0) return [`Nothing to remove.${stay}`];
-  const lines = [view.style.bold(`${plural(totals.toRemove, "worktree")} to remove, ${size(totals.toRemoveBytes)} to free.${stay}${dropping}`)];
+  const lines: string[] = [];
+  if (totals.toRemove === 0 && drops.length === 0) lines.push(view.style.bold(`Nothing to remove.${stay}`));
+  else {
+    const without = ` without a directory ${drops.length === 1 ? "goes" : "go"}.`;
+    const dropping = drops.length === 0 ? "" : ` ${plural(drops.length, "registration")}${without}`;
+    const going = `${plural(totals.toRemove, "worktree")} to remove, ${size(totals.toRemoveBytes)} to free.`;
+    lines.push(view.style.bold(`${going}${stay}${dropping}`));
+  }
   const flags = `${view.flags.force ? " --force-worktrees" : ""}${view.flags.discardIgnored ? " --discard-ignored" : ""}`;
-  if (mode === "dry-run") lines.push(`Nothing was changed. To remove: dl --prune${flags} (asks first), or dl --prune -y${flags}.`);
+  if (mode === "dry-run" && (totals.toRemove > 0 || drops.length > 0)) {
+    lines.push(`Nothing was changed. dl --prune${flags} asks and removes; dl --prune -y${flags} does not ask.`);
+  }
+  if (!view.flags.force && entries.some(isForceable)) {
+    lines.push(
+      view.style.dim(
+        "--force-worktrees takes what stays only for reasons that it may pass, and saves it first; ignored files it does not save.",
+      ),
+    );
+  }
   return lines;
+}
+
+/** Whether `--force-worktrees` may carry a worktree past each of its reasons. */
+function isForceable({ decision, reasons }: WorktreeEntry): boolean {
+  const passable = ["locked", "uncommitted", "ignored", "in-progress", "unpushed", "could-not-tell"];
+  return decision === "keep" && reasons.every(({ code }) => passable.includes(code));
 }
 
 function reportOfClone(clone: CloneEntry, notes: PruneNotes, view: View): string[] {
   const lines: string[] = [];
-  const outcome = (name: WorktreeEntry["outcome"]): WorktreeEntry[] => bySize(clone.worktrees.filter((entry) => entry.outcome === name));
+  const outcome = (name: WorktreeEntry["outcome"]): WorktreeEntry[] =>
+    bySize(clone.worktrees.filter((entry) => entry.outcome === name));
   for (const entry of outcome("removed").filter(({ removalRoot, path }) => removalRoot === path)) {
-    lines.push(`    ${pad(size(entry.bytes, entry.bytesAreFloor), SIZE_WIDTH, "left")}  ${view.style.green("removed")}   ${nameOf(entry.path)}`);
+    lines.push(
+      `    ${pad(size(entry.bytes, entry.bytesAreFloor), SIZE_WIDTH, "left")}  ${view.style.green("removed")}   ${nameOf(entry.path)}`,
+    );
   }
   for (const entry of outcome("removed")) {
     const archive = notes.archives.get(`${clone.path}/${entry.path}`);
     if (archive !== undefined) lines.push(detail(`${nameOf(entry.path)} was saved: dl --restore ${archive} --to DIR`));
   }
   for (const entry of outcome("withheld")) {
-    lines.push(`    ${view.style.yellow(pad("withheld", SIZE_WIDTH, "left"))}  ${nameOf(entry.path)}: it is not as it was when it was planned`);
+    lines.push(
+      `    ${view.style.yellow(pad("withheld", SIZE_WIDTH, "left"))}  ${nameOf(entry.path)}: it is not as it was when it was planned`,
+    );
     for (const reason of entry.reasons) lines.push(...reasonLines(reason, view));
   }
   for (const entry of outcome("failed").filter(({ removalRoot, path }) => removalRoot === path)) {
-    lines.push(`    ${view.style.red(pad("failed", SIZE_WIDTH, "left"))}  ${nameOf(entry.path)}: ${harmless(entry.error ?? "")}`);
+    lines.push(
+      `    ${view.style.red(pad("failed", SIZE_WIDTH, "left"))}  ${nameOf(entry.path)}: ${harmless(entry.error ?? "")}`,
+    );
   }
   const notReached = outcome("planned").length;
-  if (notReached > 0) lines.push(`    ${plural(notReached, "worktree was", "worktrees were")} not reached: they are as they were`);
+  if (notReached > 0)
+    lines.push(`    ${plural(notReached, "worktree was", "worktrees were")} not reached: they are as they were`);
   lines.push(...metadataLines(clone, view));
   const kept = outcome("kept").length;
-  if (kept > 0 && lines.length > 0) lines.push(view.style.dim(`    ${plural(kept, "worktree stays", "worktrees stay")}; dl --prune -n says why`));
+  if (kept > 0 && lines.length > 0)
+    lines.push(view.style.dim(`    ${plural(kept, "worktree stays", "worktrees stay")}; dl --prune -n says why`));
   return lines.length === 0 ? [] : ["", ...heading(clone, view).slice(0, 1), ...lines];
 }
 
@@ -193,7 +246,10 @@ function metadataLines({ metadata }: CloneEntry, view: View): string[] {
       break;
     case "held-back":
       lines.push(`    registrations dropped by name: ${names}`);
-      if (heldBackBy.length > 0) lines.push(`    git worktree prune is held back by ${heldBackBy.map(nameOf).join(", ")}: it would drop what stays`);
+      if (heldBackBy.length > 0)
+        lines.push(
+          `    git worktree prune is held back by ${heldBackBy.map(nameOf).join(", ")}: it would drop what stays`,
+        );
       break;
   }
   if (error !== null) lines.push(`    ${view.style.red("registrations:")} ${harmless(error)}`);
@@ -204,7 +260,9 @@ function freeSpaceLine(freed: number, change: number): string[] {
   const differ = Math.abs(freed - change) > Math.max(freed, change) / 10;
   if (!differ) return [`Free space grew by ${size(change)}.`];
   const grew = change >= 0 ? `grew by ${size(change)}` : `shrank by ${size(-change)}`;
-  return [`Free space ${grew}: other writers, shared extents, or blocks that the file system has not given back yet account for the difference.`];
+  return [
+    `Free space ${grew}: other writers, shared extents, or blocks that the file system has not given back yet account for the difference.`,
+  ];
 }
 
 function bySize<T extends WorktreeEntry>(entries: readonly T[]): T[] {

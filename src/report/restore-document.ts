@@ -26,7 +26,12 @@ export function restoreDocument(
     command: "restore",
     reposDir,
     archives: archives.map(
-      ({ name, ref, repository, facts: { createdAt, workspace, worktree, branch, commit, changedPaths } }): ArchiveEntry => ({
+      ({
+        name,
+        ref,
+        repository,
+        facts: { createdAt, workspace, worktree, branch, commit, changedPaths },
+      }): ArchiveEntry => ({
         name,
         ref,
         repository,

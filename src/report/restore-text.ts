@@ -6,7 +6,10 @@ import type { View } from "./view.ts";
 export function renderArchives({ archives, restored }: RestoreDocument, view: View): string {
   if (restored !== null) return `${harmless(restored.name)} is restored in ${harmless(restored.to)}\n`;
   if (archives.length === 0) return "No forced removal has saved anything.\n";
-  const lines = archives.flatMap((archive) => [view.style.bold(harmless(archive.name)), `  ${harmless(describe(archive, view))}`]);
+  const lines = archives.flatMap((archive) => [
+    view.style.bold(harmless(archive.name)),
+    `  ${harmless(describe(archive, view))}`,
+  ]);
   return `${[...lines, "", "To bring one back: dl --restore NAME --to DIR"].join("\n")}\n`;
 }
 

@@ -10,6 +10,14 @@ export interface Style {
 
 /** Makes the style for a terminal with or without colour. Widths are measured before a style is put on. */
 export function makeStyle(colour: boolean): Style {
-  const set = (on: number, off: number) => (text: string) => (colour && text !== "" ? `\u001b[${on}m${text}\u001b[${off}m` : text);
-  return { bold: set(1, 22), dim: set(2, 22), red: set(31, 39), green: set(32, 39), yellow: set(33, 39), cyan: set(36, 39) };
+  const set = (on: number, off: number) => (text: string) =>
+    colour && text !== "" ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+  return {
+    bold: set(1, 22),
+    dim: set(2, 22),
+    red: set(31, 39),
+    green: set(32, 39),
+    yellow: set(33, 39),
+    cyan: set(36, 39),
+  };
 }

@@ -18,7 +18,10 @@ export interface Archives {
 
 /** Finds what forced removals saved: in every bare, and in every clone that has none. */
 export async function findArchives(git: Git, found: Found): Promise<Archives> {
-  const repositories = [...found.bares.map(({ path }) => path), ...found.clones.filter(({ bare }) => bare === null).map(({ gitDir }) => gitDir)];
+  const repositories = [
+    ...found.bares.map(({ path }) => path),
+    ...found.clones.filter(({ bare }) => bare === null).map(({ gitDir }) => gitDir),
+  ];
   const archives: FoundArchive[] = [];
   const errors: string[] = [];
   for (const repository of repositories) {

@@ -25,8 +25,15 @@ export async function overviewOf(clone: Clone): Promise<CloneOverview> {
     const branch = /^ref:\s*refs\/heads\/(.+?)\s*$/.exec(head)?.[1] ?? null;
     const admins = await readAdminDirectories(join(clone.gitDir, "worktrees"));
     if (admins.kind === "unreadable") return { clone, branch, worktreeCount: 0, error: admins.words };
-    const { worktrees } = await listWorktrees(clone, await decideRegistrations(clone, admins.records), { kind: "clone" });
-    return { clone, branch, worktreeCount: worktrees.length, error: head === "" ? `${clone.gitDir} has no HEAD` : null };
+    const { worktrees } = await listWorktrees(clone, await decideRegistrations(clone, admins.records), {
+      kind: "clone",
+    });
+    return {
+      clone,
+      branch,
+      worktreeCount: worktrees.length,
+      error: head === "" ? `${clone.gitDir} has no HEAD` : null,
+    };
   } catch (error) {
     return { clone, branch: null, worktreeCount: 0, error: wordsOf(error) };
   }

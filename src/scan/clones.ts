@@ -28,10 +28,13 @@ export async function openReposDir(path: string): Promise<string | null> {
   const given = resolve(path);
   try {
     const real = await realpath(given);
-    if (!(await stat(real)).isDirectory()) throw new KnownError(`${given} is not a directory. Give --repos-dir a directory that holds repositories.`);
+    if (!(await stat(real)).isDirectory())
+      throw new KnownError(`${given} is not a directory. Give --repos-dir a directory that holds repositories.`);
     await access(real, constants.R_OK | constants.X_OK);
     if ((await lstatOrNull(join(real, ".git"))) !== null) {
-      throw new KnownError(`${given} is itself a git repository. Give --repos-dir the directory that holds it and its .bare.`);
+      throw new KnownError(
+        `${given} is itself a git repository. Give --repos-dir the directory that holds it and its .bare.`,
+      );
     }
     return real;
   } catch (error) {
@@ -59,7 +62,9 @@ export async function findClones(reposDir: string): Promise<Found> {
       return;
     }
     if (entries.some((entry) => entry.name === QUARANTINE)) quarantined.push(directory);
-    const bare = entries.some((entry) => entry.name === ".bare" && entry.isDirectory()) ? await readBare(join(directory, ".bare")) : null;
+    const bare = entries.some((entry) => entry.name === ".bare" && entry.isDirectory())
+      ? await readBare(join(directory, ".bare"))
+      : null;
     if (bare !== null) bares.push(bare);
     for (const entry of entries) {
       if (!entry.isDirectory() || entry.name.startsWith(".")) continue;

@@ -5,7 +5,14 @@ import { errnoOf } from "../errors.ts";
 import { readHead, readOperations, readOwnRefs } from "../git/admin-directory.ts";
 import { PrivateGitDir } from "../git/private-git-dir.ts";
 import type { Clone } from "../model/clone.ts";
-import { answered, unanswered, type Answer, type Answers, type Evidence, type StuckDirectory } from "../model/evidence.ts";
+import {
+  answered,
+  unanswered,
+  type Answer,
+  type Answers,
+  type Evidence,
+  type StuckDirectory,
+} from "../model/evidence.ts";
 import { WORKTREES_PLACE } from "../model/place.ts";
 import type { Head, ReadableAdmin, Skipped, Worktree } from "../model/worktree.ts";
 import { mapConcurrently } from "../system/concurrency.ts";
@@ -43,7 +50,12 @@ export interface Gathered {
 }
 
 /** Puts to every listed worktree all questions but the batched one. */
-export function gatherEvidence(tools: Tools, ground: Ground, listing: Listing, onDone: () => void): Promise<Gathered[]> {
+export function gatherEvidence(
+  tools: Tools,
+  ground: Ground,
+  listing: Listing,
+  onDone: () => void,
+): Promise<Gathered[]> {
   return mapConcurrently(listing.worktrees, AT_A_TIME, async (worktree) => {
     tools.signal.throwIfAborted();
     const gathered = await gatherOne(tools, ground, worktree, listing);
@@ -63,10 +75,14 @@ async function gatherOne(tools: Tools, ground: Ground, worktree: Worktree, listi
   const skipped = listing.skipped.filter((entry) => entry.parent === worktree.place);
   const admin = readableAdmin(worktree);
   const head = await ask(async () => (admin === null ? null : readHead(admin, answerOrThrow(ground.branches))));
-  const gitDir = await askWith(head, (value) => makeGitDir(tools, ground.clone, answerOrThrow(ground.branches), worktree, value));
+  const gitDir = await askWith(head, (value) =>
+    makeGitDir(tools, ground.clone, answerOrThrow(ground.branches), worktree, value),
+  );
   const [tree, facts] = await Promise.all([
     askWorkingTree(tools, workingTree(ground, worktree, children, skipped), gitDir),
-    ask(() => tools.trees.read(worktree.directory, { without: children.map(({ identity }) => identity), signal: tools.signal })),
+    ask(() =>
+      tools.trees.read(worktree.directory, { without: children.map(({ identity }) => identity), signal: tools.signal }),
+    ),
   ]);
   if (gitDir.kind === "answered") await gitDir.value.remove();
   return {
@@ -199,7 +215,8 @@ async function askParent(worktree: Worktree): Promise<StuckDirectory[]> {
     try {
       await access(directory, constants.W_OK | constants.X_OK);
     } catch (error) {
-      if (errnoOf(error) === "EACCES" || errnoOf(error) === "EROFS") return [{ path: "", owner: `nobody that this user is (${directory})` }];
+      if (errnoOf(error) === "EACCES" || errnoOf(error) === "EROFS")
+        return [{ path: "", owner: `nobody that this user is (${directory})` }];
       throw error;
     }
   }

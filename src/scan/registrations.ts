@@ -35,7 +35,8 @@ export async function decideRegistrations(clone: Clone, records: readonly AdminR
       const path = resolve(join(clone.gitDir, "worktrees", id), recordedPath);
       return path.startsWith(`${clone.path}/`) ? path.slice(clone.path.length + 1) : null;
     }
-    for (const prefix of prefixes) if (recordedPath.startsWith(`${prefix}/`)) return recordedPath.slice(prefix.length + 1);
+    for (const prefix of prefixes)
+      if (recordedPath.startsWith(`${prefix}/`)) return recordedPath.slice(prefix.length + 1);
     return null;
   };
   return {
@@ -58,7 +59,11 @@ async function decide(clone: Clone, record: AdminRecord): Promise<Registered> {
   try {
     return { state: (await exists(clone, record)) ? "live" : "prunable", admin: record };
   } catch (error) {
-    return { state: "unreadable", id: record.id, words: `whether its recorded path exists could not be told: ${wordsOf(error)}` };
+    return {
+      state: "unreadable",
+      id: record.id,
+      words: `whether its recorded path exists could not be told: ${wordsOf(error)}`,
+    };
   }
 }
 

@@ -50,7 +50,12 @@ export interface Subtree {
  * Scans whole clones of one repository: lists their worktrees, skipped entries and registrations without a directory, and puts every question to
  * each. Clones with nothing in their worktrees places and no stray registration are left out.
  */
-export async function scanClones(tools: Tools, clones: readonly Clone[], around: Surroundings, progress: ScanProgress): Promise<ScannedClone[]> {
+export async function scanClones(
+  tools: Tools,
+  clones: readonly Clone[],
+  around: Surroundings,
+  progress: ScanProgress,
+): Promise<ScannedClone[]> {
   const drafts: Draft[] = [];
   for (const clone of clones) {
     const draft = await draftClone(tools, clone, around, [{ kind: "clone" }], [`${clone.gitDir}/worktrees`], progress);
@@ -75,7 +80,15 @@ export async function scanSubtrees(
 
 /** Scans a clone's registrations without a directory again; what is in its worktrees is not looked at. */
 export async function scanStrays(tools: Tools, clone: Clone, around: Surroundings): Promise<ScannedClone> {
-  const draft = await draftClone(tools, clone, around, [{ kind: "clone" }], [`${clone.gitDir}/worktrees`], UNSEEN, false);
+  const draft = await draftClone(
+    tools,
+    clone,
+    around,
+    [{ kind: "clone" }],
+    [`${clone.gitDir}/worktrees`],
+    UNSEEN,
+    false,
+  );
   const [scanned] = draft === null ? [] : await complete(tools, [draft]);
   return scanned ?? { clone, error: null, worktrees: [], skipped: [], strays: [] };
 }
@@ -123,7 +136,8 @@ async function draftClone(
   progress.onClone(worktrees.length);
 
   const isWhole = starts.some(({ kind }) => kind === "clone");
-  const branches = errors.length > 0 ? unanswered(errors[0] ?? "") : await ask(() => readBranches(tools.git, clone.gitDir));
+  const branches =
+    errors.length > 0 ? unanswered(errors[0] ?? "") : await ask(() => readBranches(tools.git, clone.gitDir));
   if (branches.kind === "unanswered" && errors.length === 0) errors.push(branches.words);
   const ground: Ground = { clone, branches, ...around };
   const gathered = withWorktrees ? await gatherEvidence(tools, ground, listing, progress.onWorktree) : [];
@@ -135,7 +149,8 @@ async function draftClone(
 /** Parts of a git directory that must be its own: a link or a `commondir` has git read, prune or write another repository (GIT-FACTS fact 0.2). */
 async function findForeignParts(clone: Clone): Promise<string[]> {
   try {
-    if ((await lstatOrNull(`${clone.gitDir}/commondir`)) !== null) return [`${clone.gitDir} has a commondir file: it is not a repository of its own`];
+    if ((await lstatOrNull(`${clone.gitDir}/commondir`)) !== null)
+      return [`${clone.gitDir} has a commondir file: it is not a repository of its own`];
     for (const part of ["objects", "refs", "worktrees"]) {
       const stats = await lstatOrNull(`${clone.gitDir}/${part}`);
       if (stats !== null && !stats.isDirectory()) return [`${clone.gitDir}/${part} is a link or no directory`];
@@ -156,15 +171,18 @@ async function complete(tools: Tools, drafts: readonly Draft[]): Promise<Scanned
     return {
       clone,
       error,
-      worktrees: gathered.map(
-        (one): ScannedWorktree => ({
-          worktree: one.worktree,
-          evidence: completeEvidence(one, next()),
-          size: sizes.get(one.worktree.place) ?? null,
-        }),
-      ),
+      worktrees: gathered.map((one): ScannedWorktree => ({
+        worktree: one.worktree,
+        evidence: completeEvidence(one, next()),
+        size: sizes.get(one.worktree.place) ?? null,
+      })),
       skipped: listing.skipped,
-      strays: strays.map(({ registration, place, head, answers: given }) => ({ registration, place, head, answers: { ...given, unpushed: next() } })),
+      strays: strays.map(({ registration, place, head, answers: given }) => ({
+        registration,
+        place,
+        head,
+        answers: { ...given, unpushed: next() },
+      })),
     };
   });
 }
@@ -188,9 +206,17 @@ function sizesOf(gathered: readonly Gathered[]): Map<string, Size> {
 }
 
 /** Scans every clone, repository by repository. */
-export async function scanWorld(tools: Tools, clones: readonly Clone[], around: Surroundings, progress: ScanProgress): Promise<ScannedClone[]> {
+export async function scanWorld(
+  tools: Tools,
+  clones: readonly Clone[],
+  around: Surroundings,
+  progress: ScanProgress,
+): Promise<ScannedClone[]> {
   const repositories = new Map<string, Clone[]>();
-  for (const clone of clones) repositories.set(clone.repositoryDir, [...(repositories.get(clone.repositoryDir) ?? []), clone]);
-  const scanned = await mapConcurrently([...repositories.values()], 1, (siblings) => scanClones(tools, siblings, around, progress));
+  for (const clone of clones)
+    repositories.set(clone.repositoryDir, [...(repositories.get(clone.repositoryDir) ?? []), clone]);
+  const scanned = await mapConcurrently([...repositories.values()], 1, (siblings) =>
+    scanClones(tools, siblings, around, progress),
+  );
   return scanned.flat();
 }

@@ -24,7 +24,12 @@ export interface GatheredStray extends Omit<StrayRegistration, "answers"> {
  * holds, operations, stores of submodules (GIT-FACTS 8). A registration whose directory is, or may be, somewhere else is none of them
  * unless git would call it prunable: then nobody here can tell, and it is kept.
  */
-export async function gatherStrays(tools: Tools, ground: Ground, registrations: Registrations, listing: Listing): Promise<GatheredStray[]> {
+export async function gatherStrays(
+  tools: Tools,
+  ground: Ground,
+  registrations: Registrations,
+  listing: Listing,
+): Promise<GatheredStray[]> {
   const joined = new Set(listing.worktrees.map(({ registration }) => registrationId(registration)));
   const strays: GatheredStray[] = [];
   for (const registration of registrations.all) {
@@ -112,10 +117,12 @@ async function findStaged(tools: Tools, ground: Ground, admin: ReadableAdmin, he
     sha256: commit?.length === 64,
   });
   try {
-    const args = commit === null ? ["ls-files", "-z"] : ["diff-index", "--cached", "--name-only", "-z", "--ignore-submodules=none", commit];
+    const args =
+      commit === null
+        ? ["ls-files", "-z"]
+        : ["diff-index", "--cached", "--name-only", "-z", "--ignore-submodules=none", commit];
     return splitNul((await tools.git.run({ gitDir: gitDir.path, args })).stdout);
   } finally {
     await gitDir.remove();
   }
 }
-

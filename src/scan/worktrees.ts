@@ -4,7 +4,14 @@ import { wordsOf } from "../errors.ts";
 import { parseGitfile, type Gitfile } from "../git/gitfile.ts";
 import type { Clone } from "../model/clone.ts";
 import { placeIn, WORKTREES_PLACE } from "../model/place.ts";
-import { registrationId, type Identity, type Registered, type Skipped, type SkippedCode, type Worktree } from "../model/worktree.ts";
+import {
+  registrationId,
+  type Identity,
+  type Registered,
+  type Skipped,
+  type SkippedCode,
+  type Worktree,
+} from "../model/worktree.ts";
 import { isDirectory, lstatOrNull, lstatWithin, readSmallFile } from "../system/small-file.ts";
 import type { Registrations } from "./registrations.ts";
 
@@ -53,7 +60,9 @@ export async function listWorktrees(clone: Clone, registrations: Registrations, 
   return { worktrees: await joinRegistrations(clone, confirmed, registrations), skipped };
 }
 
-type Inspected = { readonly code: SkippedCode; readonly detail: string } | { readonly identity: Identity; readonly gitfileId: string };
+type Inspected =
+  | { readonly code: SkippedCode; readonly detail: string }
+  | { readonly identity: Identity; readonly gitfileId: string };
 
 /** Says what one entry of a worktrees place is; null when it vanished. */
 async function inspectEntry(place: string, directory: string, registrations: Registrations): Promise<Inspected | null> {
@@ -86,7 +95,11 @@ async function inspectEntry(place: string, directory: string, registrations: Reg
 }
 
 /** Joins each confirmed directory to the registration that stands for it. */
-function joinRegistrations(clone: Clone, confirmed: readonly Confirmed[], registrations: Registrations): Promise<Worktree[]> {
+function joinRegistrations(
+  clone: Clone,
+  confirmed: readonly Confirmed[],
+  registrations: Registrations,
+): Promise<Worktree[]> {
   const byId = new Map(registrations.all.map((registration) => [registrationId(registration), registration]));
   const byPlace = new Map<string, Registered[]>();
   for (const registration of registrations.all) {
@@ -103,12 +116,19 @@ function joinRegistrations(clone: Clone, confirmed: readonly Confirmed[], regist
       if (named === undefined) return { registration: { state: "none" }, misfit: null };
       // Its gitfile names a registration of another place: a copy of the worktree that still stands there, or that worktree itself, moved.
       const recorded = registrations.placeOf(named);
-      if (recorded !== null && (await isGitfileOf(clone, recorded, gitfileId))) return { registration: { state: "none" }, misfit: null };
-      return { registration: named, misfit: `its gitfile names registration ${gitfileId}, which records another place` };
+      if (recorded !== null && (await isGitfileOf(clone, recorded, gitfileId)))
+        return { registration: { state: "none" }, misfit: null };
+      return {
+        registration: named,
+        misfit: `its gitfile names registration ${gitfileId}, which records another place`,
+      };
     }
     if (others.length > 0) return { registration: named ?? here, misfit: "several registrations record this place" };
     if (named === here) return { registration: here, misfit: null };
-    return { registration: here, misfit: `registration ${registrationId(here)} records this place, but its gitfile names ${gitfileId}` };
+    return {
+      registration: here,
+      misfit: `registration ${registrationId(here)} records this place, but its gitfile names ${gitfileId}`,
+    };
   }
 }
 

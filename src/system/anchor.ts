@@ -10,7 +10,8 @@ import { lstatWithin } from "./small-file.ts";
  */
 export async function withAnchor<T>(root: string, path: string, work: (anchor: string) => Promise<T>): Promise<T> {
   if (platform() !== "linux") {
-    if (path !== "" && (await lstatWithin(root, path))?.isDirectory() !== true) throw new Error(`${root}/${path} is not a real directory`);
+    if (path !== "" && (await lstatWithin(root, path))?.isDirectory() !== true)
+      throw new Error(`${root}/${path} is not a real directory`);
     return work(path === "" ? root : `${root}/${path}`);
   }
   let handle: FileHandle = await openDirectory(root);

@@ -34,7 +34,10 @@ export class Programs {
   /** Returns the absolute path of a program. Throws a `KnownError` that says what to install when there is none. */
   require(name: string, why: string): string {
     const program = this.find(name);
-    if (program === null) throw new KnownError(`dl needs \`${name}\` ${why}, and no absolute entry of PATH has it. Install it and run again.`);
+    if (program === null)
+      throw new KnownError(
+        `dl needs \`${name}\` ${why}, and no absolute entry of PATH has it. Install it and run again.`,
+      );
     return program;
   }
 }

@@ -15,7 +15,7 @@ export async function readSmallFile(path: string, cap = DEFAULT_CAP): Promise<Bu
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return null;
-    if (errnoOf(error) === "ELOOP") throw new Error(`${path} is a symbolic link`);
+    if (errnoOf(error) === "ELOOP") throw new Error(`${path} is a symbolic link`, { cause: error });
     throw error;
   }
   try {

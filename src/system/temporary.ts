@@ -17,7 +17,9 @@ export class TemporaryDirectory {
     try {
       const root = await realpath(tmpdir());
       if (root === reposDir || root.startsWith(reposDir + sep)) {
-        throw new KnownError(`The temporary directory ${root} lies below ${reposDir}. Set TMPDIR to one that does not and run again.`);
+        throw new KnownError(
+          `The temporary directory ${root} lies below ${reposDir}. Set TMPDIR to one that does not and run again.`,
+        );
       }
       return new TemporaryDirectory(await mkdtemp(join(root, "dl-")));
     } catch (error) {

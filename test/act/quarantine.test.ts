@@ -123,7 +123,7 @@ test("a step that fails puts back what the steps before it moved", async () => {
   const before = both(set.world, set);
   const quarantine = await set.open();
   onTestFinished(() => quarantine.close());
-  await expect(quarantine.take(set.clone, PLACE, set.identity, ["a1", "missing"])).rejects.toThrow();
+  await expect(quarantine.take(set.clone, PLACE, set.identity, ["a1", "missing"])).rejects.toThrow("missing");
   expect(both(set.world, set)).toBe(before);
 });
 

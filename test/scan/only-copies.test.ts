@@ -153,6 +153,22 @@ test("does not let a worktree's file speak for itself through a link in the clon
   expect((await pair.find("data/")).paths).toEqual(["data/results.csv"]);
 });
 
+test("does not let another worktree speak for the clone through a link in the clone to its directory", async () => {
+  const pair = await makePair();
+  pair.ours("data/results.csv");
+  pair.theirs(".claude/worktrees/b1/data/results.csv");
+  link(".claude/worktrees/b1/data", join(pair.clone, "data"));
+  expect(await pair.isIdentical("data/results.csv")).toBe(false);
+});
+
+test("does not look through a link in the clone above the directory", async () => {
+  const pair = await makePair();
+  pair.ours("a/data/results.csv");
+  pair.theirs(".claude/worktrees/b1/a/data/results.csv");
+  link(".claude/worktrees/b1/a", join(pair.clone, "a"));
+  expect(await pair.isIdentical("a/data/results.csv")).toBe(false);
+});
+
 test("does not let a worktree's file speak for itself through a link in the clone to the file", async () => {
   const pair = await makePair();
   pair.ours("data/results.csv");
@@ -164,7 +180,8 @@ test("does not let a worktree's file speak for itself through a link in the clon
 test("does not look through a link of the worktree to a directory", async () => {
   const pair = await makePair();
   pair.theirs("data/results.csv");
-  link("../../../data", join(pair.worktree, "data"));
+  pair.theirs("other/results.csv");
+  link("../../../other", join(pair.worktree, "data"));
   expect(await pair.isIdentical("data/results.csv")).toBe(false);
 });
 
@@ -187,7 +204,7 @@ test("takes a hard link to the clone's own file for a copy: the clone's link sta
 
 test("does not take the clone itself for another place", async () => {
   const pair = await makePair();
-  pair.theirs("data/x");
+  linkSync(pair.theirs("data/x"), join(pair.clone, "data/y"));
   const context = { ...pair.context(), worktree: pair.clone };
   expect(await isIdenticalInClone(context, "data/x")).toBe(false);
 });
@@ -326,6 +343,7 @@ test("counts a file whose name cannot be read as an only copy", async () => {
   expect(await pair.find("scratch/")).toEqual({ paths: ["scratch/\uFFFD"], files: 1, bytes: 0 });
   expect((await pair.find("scratch/\uFFFD")).files).toBe(1);
   expect((await pair.find("scr\uFFFD/x")).files).toBe(1);
+  for (const root of [pair.worktree, pair.clone]) writeFileSync(join(root, "scratch/\uFFFD"), "x");
   expect(await pair.isIdentical("scratch/\uFFFD")).toBe(false);
 });
 
@@ -357,6 +375,17 @@ test.skipIf(process.getuid?.() === 0)("throws when a directory may not be read",
   chmodSync(join(pair.worktree, "private"), 0);
   await expect(pair.find("private/")).rejects.toThrow("EACCES");
 });
+
+test.skipIf(process.getuid?.() === 0)(
+  "does not look into what can be made again, nor mind that it cannot",
+  async () => {
+    const pair = await makePair();
+    pair.ours("out/cache/CACHEDIR.TAG", CACHE_TAG);
+    pair.ours("out/cache/private/x");
+    chmodSync(join(pair.worktree, "out/cache/private"), 0);
+    expect(await pair.find("out/")).toEqual(NOTHING);
+  },
+);
 
 test("stops when told to", async () => {
   const pair = await makePair();

@@ -521,6 +521,14 @@ test("holds a directory in which a tracked file lies, at any depth, whatever tag
   expect(await judge.covers("data/c/x")).toBe(false);
 });
 
+test("holds what a tool's row names when a tracked file lies in it", async () => {
+  const files = { "target/maven-status/x": "1", "target/classes/own.csv": "1", "target/classes/a/tracked.txt": "1" };
+  const { judge } = await makeTree({ files, tracked: ["pom.xml", "target/classes/a/tracked.txt"] });
+  expect(await judge.covers("target/maven-status")).toBe(true);
+  expect(await judge.covers("target/classes")).toBe(false);
+  expect(await judge.covers("target/classes/own.csv")).toBe(false);
+});
+
 test("never covers the worktree itself by a tag at its root", async () => {
   const tree = { files: { "CACHEDIR.TAG": CACHE_TAG, "own.txt": "x" } };
   expect(await covers(tree, "own.txt")).toBe(false);
@@ -576,16 +584,20 @@ test.each([
   ["a link", { "dist/a.js": "x", "dist/latest": "-> a.js" }, TSCONFIG],
   ["another outDir", { "dist/a.js": "x" }, '{"compilerOptions":{"outDir":"build"}}'],
   ["an outDir that is commented out", { "dist/a.js": "x" }, '{\n// "outDir": "dist",\n/* "outDir": "dist" */}'],
-  ["an absolute outDir", { "dist/a.js": "x" }, '{"outDir":"/dist"}'],
   ["no outDir", { "dist/a.js": "x" }, "{}"],
 ])("holds a dist with %s", async (_, dist, tsconfig) => {
   const files = { "tsconfig.json": tsconfig, "src/a.ts": "x", ...dist };
   expect(await covers({ files, tracked: ["tsconfig.json", "src/a.ts"] }, "dist")).toBe(false);
 });
 
-test("does not take a file of the output for its own source", async () => {
-  const files = { "tsconfig.json": '{"outDir":"out"}', "out/src/a.js": "x", "out/src/a.ts": "x", "src/out/": "" };
-  expect(await covers({ files, tracked: ["tsconfig.json"] }, "out")).toBe(false);
+test("does not take a file of the output for the source of another", async () => {
+  const files = { "tsconfig.json": '{"outDir":"lib"}', "src/a.ts": "x", "lib/a.d.ts": "x", "lib/a.d.js": "own" };
+  expect(await covers({ files, tracked: ["tsconfig.json", "src/a.ts"] }, "lib")).toBe(false);
+});
+
+test("does not take an absolute outDir for a directory beside the manifest", async () => {
+  const files = { "app/tsconfig.json": '{"outDir":"/dist"}', "app/src/a.ts": "x", "app/dist/a.js": "x" };
+  expect(await covers({ files, tracked: ["app/tsconfig.json", "app/src/a.ts"] }, "app/dist")).toBe(false);
 });
 
 test.each(["", ".", "..", "../x", "a//b", "/etc", "a/../b"])("covers nothing under the path %j", async (path) => {

@@ -30,7 +30,10 @@ export async function findEmbedded(tools: Tools, { clone, admin, tree }: Inside)
   const holding: string[] = [];
   for (const entry of tree?.gitEntries ?? []) {
     const path = dirname(entry);
-    const store = tree === null ? null : storeOf(await readGitfile(join(tree.directory, entry)), join(clone.path, tree.place, path), modules, stores);
+    const store =
+      tree === null
+        ? null
+        : storeOf(await readGitfile(join(tree.directory, entry)), join(clone.path, tree.place, path), modules, stores);
     if (store === null || tree === null) holding.push(path);
     else {
       pending.delete(store);

@@ -26,7 +26,10 @@ export async function makeForgottenGitDir(
   branches: ReadonlyMap<string, string>,
 ): Promise<PrivateGitDir> {
   const defaultBranch = await findDefaultBranch(tools.git, clone, branches, tools.usersDefaultBranch);
-  const stores = [...(clone.bare === null ? [] : [safeRefsOfBare(clone.bare.path)]), safeRefsOfClone(clone.gitDir, defaultBranch)];
+  const stores = [
+    ...(clone.bare === null ? [] : [safeRefsOfBare(clone.bare.path)]),
+    safeRefsOfClone(clone.gitDir, defaultBranch),
+  ];
   const sha256 = [...branches.values()].some((commit) => commit.length === 64);
   const objects = stores.map((store) => `${store.gitDir}/objects`);
   const exact = await findExactCommit(tools, worktree, stores, objects, sha256);
@@ -60,7 +63,9 @@ async function findExactCommit(
       workTree: worktree.directory,
       args: ["ls-files", "-z", "--others", "--exclude-per-directory=.gitignore"],
     });
-    const paths = splitNul(stdout).filter((path) => path !== "" && !path.endsWith("/") && !path.startsWith(`${WORKTREES_PLACE}/`));
+    const paths = splitNul(stdout).filter(
+      (path) => path !== "" && !path.endsWith("/") && !path.startsWith(`${WORKTREES_PLACE}/`),
+    );
     const tree = await hashTree(worktree.directory, paths, sha256 ? "sha256" : "sha1");
     for (const store of stores) {
       const commit = await findCommitOfTree(tools, store, tree);
@@ -92,15 +97,34 @@ async function namedCandidates(
   const name = basename(worktree.place);
   const inBare = clone.bare === null ? new Map<string, string>() : await readBranches(tools.git, clone.bare.path);
   const baresHead = clone.bare === null ? null : await readSymbolicRef(tools.git, clone.bare.path, "HEAD");
-  const refs = [`refs/heads/${name}`, `refs/heads/worktree-${name}`, `refs/heads/${worktree.gitfileId}`, defaultBranch ?? "", baresHead ?? ""];
-  const commits = [...new Set(refs.flatMap((ref) => [inBare.get(ref), branches.get(ref)]).filter((commit) => commit !== undefined))];
+  const refs = [
+    `refs/heads/${name}`,
+    `refs/heads/worktree-${name}`,
+    `refs/heads/${worktree.gitfileId}`,
+    defaultBranch ?? "",
+    baresHead ?? "",
+  ];
+  const commits = [
+    ...new Set(refs.flatMap((ref) => [inBare.get(ref), branches.get(ref)]).filter((commit) => commit !== undefined)),
+  ];
   const safe = new Set<string>();
-  for (const store of stores) for (const commit of (await askReach(tools.git, store, commits)).reached) safe.add(commit);
+  for (const store of stores)
+    for (const commit of (await askReach(tools.git, store, commits)).reached) safe.add(commit);
   return commits.filter((commit) => safe.has(commit));
 }
 
-async function checkedOut(tools: Tools, worktree: Worktree, commit: string, objects: readonly string[]): Promise<PrivateGitDir> {
-  const gitDir = await PrivateGitDir.create(tools.temporary, { commit, objects, indexOf: null, sha256: commit.length === 64 });
+async function checkedOut(
+  tools: Tools,
+  worktree: Worktree,
+  commit: string,
+  objects: readonly string[],
+): Promise<PrivateGitDir> {
+  const gitDir = await PrivateGitDir.create(tools.temporary, {
+    commit,
+    objects,
+    indexOf: null,
+    sha256: commit.length === 64,
+  });
   await tools.git.run({ gitDir: gitDir.path, workTree: worktree.directory, args: ["read-tree", commit] });
   return gitDir;
 }

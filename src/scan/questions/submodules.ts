@@ -26,7 +26,8 @@ export async function findStores(adminDirectory: string): Promise<SubmoduleStore
       return;
     }
     for (const entry of await readdir(directory, { withFileTypes: true })) {
-      if (!entry.isDirectory()) throw new Error(`${join(directory, entry.name)} is neither a submodule's store nor a directory of such`);
+      if (!entry.isDirectory())
+        throw new Error(`${join(directory, entry.name)} is neither a submodule's store nor a directory of such`);
       await visit(join(directory, entry.name), name === "" ? entry.name : `${name}/${entry.name}`);
     }
   };
@@ -45,7 +46,12 @@ async function isStore(directory: string): Promise<boolean> {
  * Returns the store that a submodule's gitfile names, or null when it names none of these. The path in it is text: it is read as the git
  * directory that it meant where the worktree's place is, wherever the bytes lie now.
  */
-export function storeOf(gitfile: string, placeOfSubmodule: string, modules: string, stores: readonly SubmoduleStore[]): SubmoduleStore | null {
+export function storeOf(
+  gitfile: string,
+  placeOfSubmodule: string,
+  modules: string,
+  stores: readonly SubmoduleStore[],
+): SubmoduleStore | null {
   const text = /^gitdir: (.+?)[\r\n]*$/.exec(gitfile)?.[1];
   if (text === undefined) return null;
   const named = resolve(placeOfSubmodule, text);
@@ -56,10 +62,18 @@ export function storeOf(gitfile: string, placeOfSubmodule: string, modules: stri
  * Whether a submodule holds what exists nowhere else: a ref or HEAD that its own remote-tracking refs do not reach, an edit, an untracked file,
  * an ignored only copy. Throws when it cannot be told.
  */
-export async function holdsWork(tools: Tools, store: SubmoduleStore, directory: string, copyInClone: string): Promise<boolean> {
+export async function holdsWork(
+  tools: Tools,
+  store: SubmoduleStore,
+  directory: string,
+  copyInClone: string,
+): Promise<boolean> {
   const { gitDir } = store;
   const head = (await readSmallFile(join(gitDir, "HEAD")))?.toString("utf8").trim() ?? "";
-  const { stdout } = await tools.git.run({ gitDir, args: ["for-each-ref", "--format=%(refname) %(objectname) %(*objectname)"] });
+  const { stdout } = await tools.git.run({
+    gitDir,
+    args: ["for-each-ref", "--format=%(refname) %(objectname) %(*objectname)"],
+  });
   const refs = splitLines(stdout).map((line) => {
     const [name = "", object = "", peeled = ""] = line.split(" ");
     return { name, commit: peeled || object };

@@ -1,5 +1,11 @@
 import { findDefaultBranch } from "../../git/refs.ts";
-import { askReach, listUnreachedWithParents, safeRefsOfBare, safeRefsOfClone, type Reach } from "../../git/reachability.ts";
+import {
+  askReach,
+  listUnreachedWithParents,
+  safeRefsOfBare,
+  safeRefsOfClone,
+  type Reach,
+} from "../../git/reachability.ts";
 import { answered, unanswered, type Answer, type UnpushedCommits } from "../../model/evidence.ts";
 import type { Bare, Clone } from "../../model/clone.ts";
 import type { Tools } from "../tools.ts";
@@ -16,7 +22,11 @@ export interface CommitsAsked {
  * Tells, for each of many, which of its commits no safe ref reaches. All worktrees of all clones of a repository are asked at once: the
  * bare first, then each clone for what the bare does not reach, then the bare again for the ancestors that only the clone named.
  */
-export async function askUnpushed(tools: Tools, bare: Bare | null, asked: readonly CommitsAsked[]): Promise<Answer<UnpushedCommits>[]> {
+export async function askUnpushed(
+  tools: Tools,
+  bare: Bare | null,
+  asked: readonly CommitsAsked[],
+): Promise<Answer<UnpushedCommits>[]> {
   const all = unique(asked.flatMap(({ commits }) => (commits.kind === "answered" ? commits.value : [])));
   const inBare = await ask(() => reachInBare(tools, bare, all));
   const byClone = new Map<Clone, Promise<Answer<CloneReach>>>();
@@ -57,7 +67,10 @@ async function reachInClone(
   branches: ReadonlyMap<string, string>,
   commits: readonly string[],
 ): Promise<CloneReach> {
-  const safe = safeRefsOfClone(clone.gitDir, await findDefaultBranch(tools.git, clone, branches, tools.usersDefaultBranch));
+  const safe = safeRefsOfClone(
+    clone.gitDir,
+    await findDefaultBranch(tools.git, clone, branches, tools.usersDefaultBranch),
+  );
   const reach = await askReach(tools.git, safe, commits);
   if (reach.unreached.size === 0) return { ...reach, graph: new Map() };
   const graph = await listUnreachedWithParents(tools.git, safe, [...reach.unreached]);

@@ -23,10 +23,19 @@ export interface WorkingTreeAnswers {
 }
 
 /** Asks, in a private git directory, what in a working tree is in no commit: edits, untracked files, ignored only copies. */
-export async function askWorkingTree(tools: Tools, tree: WorkingTree, gitDir: Answer<PrivateGitDir>): Promise<WorkingTreeAnswers> {
+export async function askWorkingTree(
+  tools: Tools,
+  tree: WorkingTree,
+  gitDir: Answer<PrivateGitDir>,
+): Promise<WorkingTreeAnswers> {
   const facts = await askWith(gitDir, async (dir) => {
     const index = await readIndex(tools.git, dir, tree.directory, isManifestName);
-    return { dir, index, status: await readStatus(tools.git, dir, tree.directory), context: copyContext(tools, tree, index) };
+    return {
+      dir,
+      index,
+      status: await readStatus(tools.git, dir, tree.directory),
+      context: copyContext(tools, tree, index),
+    };
   });
   return {
     uncommitted: await askWith(facts, ({ dir, status, context }) => findUncommitted(tools, tree, dir, status, context)),
@@ -43,7 +52,8 @@ function copyContext(tools: Tools, tree: WorkingTree, index: IndexFacts): CopyCo
       trackedDirectories: index.trackedDirectories,
       trackedManifests: index.remembered,
     }),
-    isNestedPlace: (path) => path.startsWith(`${WORKTREES_PLACE}/`) && tree.nestedNames.has(path.slice(WORKTREES_PLACE.length + 1)),
+    isNestedPlace: (path) =>
+      path.startsWith(`${WORKTREES_PLACE}/`) && tree.nestedNames.has(path.slice(WORKTREES_PLACE.length + 1)),
     signal: tools.signal,
   };
 }
@@ -72,4 +82,3 @@ function isInNested(tree: WorkingTree, path: string): boolean {
   const name = path.slice(WORKTREES_PLACE.length + 1).split("/")[0] ?? "";
   return tree.nestedNames.has(name);
 }
-
