@@ -1,6 +1,7 @@
 import { Builtins, Cli, type BaseContext } from "clipanion";
 import { commands } from "./commands/index.ts";
 import { VersionCommand } from "./commands/version.ts";
+import { takesColour } from "./commands/view.ts";
 
 /** Runs dl with these arguments and streams, and returns its exit code. A usage error goes to standard error, with 2. */
 export async function run(argv: readonly string[], version: string, context: BaseContext): Promise<number> {
@@ -9,6 +10,7 @@ export async function run(argv: readonly string[], version: string, context: Bas
     binaryLabel: "dl",
     binaryVersion: version,
     enableCapture: false,
+    enableColors: takesColour(context),
   });
   for (const command of [...commands, VersionCommand, Builtins.HelpCommand]) cli.register(command);
   if (argv.length === 0) {

@@ -2,7 +2,6 @@ import { Command, Option } from "clipanion";
 import { randomUUID } from "node:crypto";
 import { act } from "../act/act.ts";
 import { recoverAll } from "../act/recover.ts";
-import { KnownError } from "../errors.ts";
 import { planClone, type Flags, type PlannedClone } from "../plan/plan.ts";
 import type { ClonePass } from "../plan/pass.ts";
 import type { PruneDocument, PruneNotes } from "../report/documents.ts";
@@ -89,9 +88,12 @@ export class PruneCommand extends DlCommand {
     );
     if (!this.yes) {
       const answer = await askLine(question(document), this.context.stdin, this.context.stderr, tools.signal);
-      if (answer === null)
-        throw new KnownError("\nno answer could be read, so nothing was removed; -y skips the question.", 1);
-      if (!isYes(answer)) return this.#finish({ ...document, mode: "declined" }, notes, failed ? 1 : 0);
+      const declined = { ...document, mode: "declined" } as const;
+      if (answer === null) {
+        this.context.stderr.write("\ndl: no answer could be read, so nothing was removed; -y skips the question.\n");
+        return this.#finish(declined, notes, 1);
+      }
+      if (!isYes(answer)) return this.#finish(declined, notes, failed || hasFailed(document) ? 1 : 0);
     }
 
     let done = 0;

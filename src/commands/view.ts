@@ -1,12 +1,21 @@
 import type { BaseContext } from "clipanion";
+import type { Writable } from "node:stream";
 import type { Flags } from "../plan/plan.ts";
 import type { View } from "../report/view.ts";
 import { makeStyle } from "../report/style.ts";
 
-/** Decides how text is shown: colour and width only on a terminal that takes them; NO_COLOR is honoured (https://no-color.org). */
+/** Whether colour may be used: on a terminal that takes it, and not where NO_COLOR is set (https://no-color.org). */
+export function takesColour({ stdout, colorDepth, env }: BaseContext): boolean {
+  return isTerminal(stdout) && colorDepth > 1 && !env.NO_COLOR;
+}
+
+/** Decides how text is shown: colour and width only on a terminal. */
 export function makeView(context: BaseContext, options: { readonly verbose: boolean; readonly flags: Flags }): View {
-  const stdout = context.stdout as BaseContext["stdout"] & { isTTY?: boolean; columns?: number };
-  const isTerminal = stdout.isTTY === true;
-  const colour = isTerminal && context.colorDepth > 1 && !context.env.NO_COLOR;
-  return { style: makeStyle(colour), width: isTerminal ? (stdout.columns ?? 80) : null, now: new Date(), ...options };
+  const { stdout } = context;
+  const width = isTerminal(stdout) ? (stdout.columns ?? 80) : null;
+  return { style: makeStyle(takesColour(context)), width, now: new Date(), ...options };
+}
+
+function isTerminal(stream: Writable & { isTTY?: boolean; columns?: number }): stream is Writable & { isTTY: true; columns?: number } {
+  return stream.isTTY === true;
 }
