@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { mkdir, open, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import * as t from "typanion";
 import { errnoOf, wordsOf } from "../errors.ts";
 import type { Clone } from "../model/clone.ts";
 import { isSame, type Identity } from "../model/worktree.ts";
@@ -24,14 +25,15 @@ import { isOwn } from "../system/user.ts";
 // verified happens under the repository's lock.
 
 /** What is written down before anything moves: enough to move it back. */
-interface MoveRecord {
-  readonly version: 1;
+const isMoveRecord = t.isObject({
+  version: t.isLiteral(1),
   /** The clone's directory name in the repository's directory. */
-  readonly workspace: string;
-  readonly place: string;
+  workspace: t.isString(),
+  place: t.isString(),
   /** Names of the admin directories that go with it. */
-  readonly ids: readonly string[];
-}
+  ids: t.isArray(t.isString()),
+});
+type MoveRecord = t.InferType<typeof isMoveRecord>;
 
 /** A removal root in quarantine. */
 export interface Quarantined {
@@ -79,7 +81,7 @@ export class Quarantine {
     const entry = join(this.#run, `${this.#made++}.moving`);
     const taken: Quarantined = { clone, place, entry, tree: join(entry, "tree"), adminRoot: join(entry, "admin") };
     await mkdir(taken.adminRoot, { recursive: true });
-    await writeRecord(entry, { version: 1, workspace: basename(clone.path), place, ids });
+    await writeRecord(entry, { version: 1, workspace: basename(clone.path), place, ids: [...ids] });
     try {
       await withAnchor(clone.path, dirname(place), (anchor) => rename(join(anchor, basename(place)), taken.tree));
       const moved = await lstatOrNull(taken.tree);
@@ -276,7 +278,7 @@ async function writeRecord(entry: string, record: MoveRecord): Promise<void> {
 
 async function readRecord(entry: string): Promise<MoveRecord> {
   const bytes = await readSmallFile(join(entry, "record.json"), 1024 * 1024);
-  const record = JSON.parse(bytes?.toString("utf8") ?? "null") as MoveRecord | null;
-  if (record?.version !== 1) throw new Error(`${entry}/record.json was not written by this version of dl`);
+  const record: unknown = JSON.parse(bytes?.toString("utf8") ?? "null");
+  if (!isMoveRecord(record)) throw new Error(`${entry}/record.json was not written by this version of dl`);
   return record;
 }

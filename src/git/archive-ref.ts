@@ -1,23 +1,26 @@
+import * as t from "typanion";
 import { splitNul, type Git } from "./run.ts";
 
 /** Where forced removals save what they take: out of the way of every branch, tag and fetch. */
 export const ARCHIVE_NAMESPACE = "refs/dl/archive/";
 
-/** What an archive's commit message says of the worktree that it was made of. */
-export interface ArchiveFacts {
-  readonly version: 1;
-  readonly createdAt: string;
-  readonly workspace: string;
+const isArchiveFacts = t.isObject({
+  version: t.isLiteral(1),
+  createdAt: t.isString(),
+  workspace: t.isString(),
   /** The worktree's place in the clone. */
-  readonly worktree: string;
-  /** Full name of the branch that its HEAD was on; null when detached, unborn or forgotten. */
-  readonly branch: string | null;
+  worktree: t.isString(),
+  /** Full name of the branch that its HEAD was on; null when detached or forgotten. */
+  branch: t.isNullable(t.isString()),
   /** Its HEAD's commit, the first parent; null when it had none. */
-  readonly commit: string | null;
+  commit: t.isNullable(t.isString()),
   /** The tree that its index held, where that is not HEAD's: the tree of the second parent. */
-  readonly indexTree: string | null;
-  readonly changedPaths: number;
-}
+  indexTree: t.isNullable(t.isString()),
+  changedPaths: t.isNumber(),
+});
+
+/** What an archive's commit message says of the worktree that it was made of. */
+export type ArchiveFacts = Readonly<t.InferType<typeof isArchiveFacts>>;
 
 const MARK = "dl-archive: ";
 
@@ -31,8 +34,8 @@ export function parseArchiveMessage(message: string): ArchiveFacts | null {
   const line = message.split("\n").find((one) => one.startsWith(MARK));
   if (line === undefined) return null;
   try {
-    const facts = JSON.parse(line.slice(MARK.length)) as ArchiveFacts;
-    return facts.version === 1 ? facts : null;
+    const facts: unknown = JSON.parse(line.slice(MARK.length));
+    return isArchiveFacts(facts) ? facts : null;
   } catch {
     return null;
   }
