@@ -16,6 +16,8 @@ export function makeView(context: BaseContext, options: { readonly verbose: bool
   return { style: makeStyle(takesColour(context)), width, now: new Date(), ...options };
 }
 
-function isTerminal(stream: Writable & { isTTY?: boolean; columns?: number }): stream is Writable & { isTTY: true; columns?: number } {
+function isTerminal(
+  stream: Writable & { isTTY?: boolean; columns?: number },
+): stream is Writable & { isTTY: true; columns?: number } {
   return stream.isTTY === true;
 }

@@ -47,7 +47,8 @@ export class PrivateGitDir {
       if (source.indexOf !== null) await copyIndex(source.indexOf, path);
       return new PrivateGitDir(path);
     } catch (error) {
-      if (errnoOf(error) === "ENOSPC" || errnoOf(error) === "EDQUOT") throw new Error(temporaryWords(error), { cause: error });
+      if (errnoOf(error) === "ENOSPC" || errnoOf(error) === "EDQUOT")
+        throw new Error(temporaryWords(error), { cause: error });
       throw error;
     }
   }

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { World } from "../../fixtures/world.ts";
@@ -30,7 +39,10 @@ test("removes what was approved, directory and registration, and leaves no quara
 const LATE_CHANGES: Readonly<Record<string, { code: string; change: (world: World, directory: string) => void }>> = {
   "an edit": { code: "uncommitted", change: (_, directory) => writeFileSync(join(directory, "README.md"), "late\n") },
   "a new file": { code: "uncommitted", change: (_, directory) => writeFileSync(join(directory, "late.md"), "late\n") },
-  "an ignored only copy": { code: "ignored", change: (_, directory) => writeFileSync(join(directory, ".env"), "TOKEN=late\n") },
+  "an ignored only copy": {
+    code: "ignored",
+    change: (_, directory) => writeFileSync(join(directory, ".env"), "TOKEN=late\n"),
+  },
   "a lock": {
     code: "locked",
     change: (world) => writeFileSync(join(world.main.clone, ".git/worktrees/a1/locked"), "late\n"),
@@ -58,24 +70,27 @@ const LATE_CHANGES: Readonly<Record<string, { code: string; change: (world: Worl
   },
 };
 
-test.each(Object.entries(LATE_CHANGES))("withholds a worktree that got %s after the plan, bytes and registration", async (_, { code, change }) => {
-  const world = await temporaryWorld();
-  const a = world.addWorktree("a1");
-  const b = world.addWorktree("b1");
-  world.containerise();
-  const stages = await stagesOf(world);
-  const planned = await stages.plan();
-  change(world, a);
-  const before = world.digest(a);
-  const [pass] = await stages.act(planned);
-  const outcome = pass?.removals.get(place("a1"));
-  expect(outcome).toMatchObject({ kind: "withheld" });
-  expect(outcome?.kind === "withheld" && outcome.worktrees[0]?.reasons.map((reason) => reason.code)).toContain(code);
-  expect(world.digest(a)).toBe(before);
-  expect(registrations(world)).toContain("worktrees/a1");
-  expect(existsSync(b)).toBe(false);
-  expect(pass?.metadata.dropped).toEqual(["b1"]);
-});
+test.each(Object.entries(LATE_CHANGES))(
+  "withholds a worktree that got %s after the plan, bytes and registration",
+  async (_, { code, change }) => {
+    const world = await temporaryWorld();
+    const a = world.addWorktree("a1");
+    const b = world.addWorktree("b1");
+    world.containerise();
+    const stages = await stagesOf(world);
+    const planned = await stages.plan();
+    change(world, a);
+    const before = world.digest(a);
+    const [pass] = await stages.act(planned);
+    const outcome = pass?.removals.get(place("a1"));
+    expect(outcome).toMatchObject({ kind: "withheld" });
+    expect(outcome?.kind === "withheld" && outcome.worktrees[0]?.reasons.map((reason) => reason.code)).toContain(code);
+    expect(world.digest(a)).toBe(before);
+    expect(registrations(world)).toContain("worktrees/a1");
+    expect(existsSync(b)).toBe(false);
+    expect(pass?.metadata.dropped).toEqual(["b1"]);
+  },
+);
 
 test("withholds a clean worktree that was nested after the plan, and what it is nested in", async () => {
   const world = await temporaryWorld();

@@ -1,5 +1,14 @@
 import { spawn } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { World } from "../../fixtures/world.ts";
@@ -42,7 +51,8 @@ async function scene(): Promise<Scene> {
   };
 }
 
-const both = (world: World, { directory, admin }: Scene): string => `${world.digest(directory)}\n${world.digest(admin)}`;
+const both = (world: World, { directory, admin }: Scene): string =>
+  `${world.digest(directory)}\n${world.digest(admin)}`;
 const left = ({ clone }: Scene): string[] => {
   const root = join(clone.repositoryDir, ".dl-quarantine");
   return existsSync(root) ? readdirSync(root) : [];
@@ -77,7 +87,11 @@ test("what a live run holds is left to it", async () => {
   const quarantine = await set.open();
   onTestFinished(() => quarantine.close());
   const taken = await quarantine.take(set.clone, PLACE, set.identity, ["a1"]);
-  expect(await recover(set.clone.repositoryDir, set.stages.tools.programs)).toEqual({ putBack: [], toDelete: [], errors: [] });
+  expect(await recover(set.clone.repositoryDir, set.stages.tools.programs)).toEqual({
+    putBack: [],
+    toDelete: [],
+    errors: [],
+  });
   expect(readFileSync(join(taken.tree, "notes.md"), "utf8")).toBe("an afternoon\n");
 });
 
@@ -132,7 +146,9 @@ test("a directory that is not the one that was checked goes back at once", async
   const quarantine = await set.open();
   onTestFinished(() => quarantine.close());
   const before = both(set.world, set);
-  await expect(quarantine.take(set.clone, PLACE, { ...set.identity, inode: 1 }, ["a1"])).rejects.toThrow("not the directory that was checked");
+  await expect(quarantine.take(set.clone, PLACE, { ...set.identity, inode: 1 }, ["a1"])).rejects.toThrow(
+    "not the directory that was checked",
+  );
   expect(both(set.world, set)).toBe(before);
 });
 

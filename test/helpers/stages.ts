@@ -18,7 +18,11 @@ export const FORCE: Flags = { force: true, discardIgnored: false };
 export interface Stages {
   readonly tools: Tools;
   readonly plan: (flags?: Flags) => Promise<PlannedClone[]>;
-  readonly act: (planned: readonly PlannedClone[], flags?: Flags, progress?: Partial<ActProgress>) => Promise<ClonePass[]>;
+  readonly act: (
+    planned: readonly PlannedClone[],
+    flags?: Flags,
+    progress?: Partial<ActProgress>,
+  ) => Promise<ClonePass[]>;
 }
 
 /** Opens a world for the stages; what they write outside it is taken away when the running test ends. */
@@ -40,6 +44,11 @@ export async function stagesOf(world: World, signal: AbortSignal = new AbortCont
       return scanned.map((clone) => planClone(clone, flags));
     },
     act: (planned, flags = NO_FLAGS, progress = {}) =>
-      act(tools, planned, flags, `run-${run++}`, { onWaiting: () => {}, onRemoved: () => {}, onDeleting: () => {}, ...progress }),
+      act(tools, planned, flags, `run-${run++}`, {
+        onWaiting: () => {},
+        onRemoved: () => {},
+        onDeleting: () => {},
+        ...progress,
+      }),
   };
 }
