@@ -1,0 +1,73 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+// The one rule: imports run backwards along the pipeline or down to the edge, never forwards.
+const SRC = fileURLToPath(new URL("../src", import.meta.url));
+const ORDER = ["errors.ts", "model", "system", "git", "scan", "classify", "plan", "act", "report", "commands", "entries"];
+const PURE = new Set(["model", "classify", "plan", "report"]);
+const MAY_IMPORT_IF_PURE = new Set(["errors.ts", "model", "classify", "plan", "report"]);
+const OWNERS: Readonly<Record<string, RegExp>> = {
+  execa: /^(git\/run\.ts|system\/)/,
+  clipanion: /^(bin|cli|index|commands\/.*)\.?/,
+  "cli-table3": /^report\//,
+  "pretty-bytes": /^report\//,
+  "string-width": /^report\//,
+  typanion: /^(git\/archive-ref\.ts|act\/quarantine\.ts|commands\/)/,
+  "node:child_process": /^$/,
+};
+
+interface Violation {
+  readonly file: string;
+  readonly why: string;
+}
+
+function folderOf(path: string): string {
+  const first = path.split("/")[0] ?? "";
+  return ORDER.includes(first) ? first : "entries";
+}
+
+/** Returns what is wrong with one source file's imports. */
+function violations(file: string, text: string): Violation[] {
+  const found: Violation[] = [];
+  const folder = folderOf(file);
+  for (const [, specifier = ""] of text.matchAll(/(?:from|import\()\s*"([^"]+)"/g)) {
+    if (specifier.startsWith(".")) {
+      const target = folderOf(relative(SRC, join(SRC, dirname(file), specifier)));
+      if (ORDER.indexOf(target) > ORDER.indexOf(folder)) found.push({ file, why: `imports forwards: ${specifier}` });
+      if (PURE.has(folder) && !MAY_IMPORT_IF_PURE.has(target)) found.push({ file, why: `is pure and imports ${specifier}` });
+      continue;
+    }
+    if (PURE.has(folder) && specifier.startsWith("node:")) found.push({ file, why: `is pure and imports ${specifier}` });
+    const owner = OWNERS[specifier];
+    if (owner !== undefined && !owner.test(file)) found.push({ file, why: `${specifier} is not its to import` });
+  }
+  if (PURE.has(folder) && /\bprocess\.|Date\.now\(|new Date\(\)/.test(text)) found.push({ file, why: "is pure and looks at the process or the clock" });
+  if (/\bprocess\./.test(text.replace(/\/\*[^]*?\*\/|\/\/.*/g, "")) && !/^(bin\.ts|system\/)/.test(file)) {
+    found.push({ file, why: "touches the process" });
+  }
+  return found;
+}
+
+function sources(): string[] {
+  return readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+}
+
+test("imports run backwards along the pipeline, and each package has its owner", () => {
+  const files = sources();
+  expect(files.length).toBeGreaterThan(50);
+  expect(files.flatMap((file) => violations(file, readFileSync(join(SRC, file), "utf8")))).toEqual([]);
+});
+
+test.each([
+  ["plan/x.ts", 'import { act } from "../act/act.ts";'],
+  ["classify/x.ts", 'import type { Tools } from "../scan/tools.ts";'],
+  ["report/x.ts", 'import { readFileSync } from "node:fs";'],
+  ["scan/x.ts", 'import { execa } from "execa";'],
+  ["git/x.ts", 'import { spawn } from "node:child_process";'],
+  ["scan/x.ts", "const here = process.cwd();"],
+  ["plan/x.ts", "const now = new Date();"],
+])("the rule is broken by %s with %s", (file, text) => {
+  expect(violations(file, text)).not.toEqual([]);
+});
