@@ -5,7 +5,19 @@ import { expect, test } from "vitest";
 
 // The one rule: imports run backwards along the pipeline or down to the edge, never forwards.
 const SRC = fileURLToPath(new URL("../src", import.meta.url));
-const ORDER = ["errors.ts", "model", "system", "git", "scan", "classify", "plan", "act", "report", "commands", "entries"];
+const ORDER = [
+  "errors.ts",
+  "model",
+  "system",
+  "git",
+  "scan",
+  "classify",
+  "plan",
+  "act",
+  "report",
+  "commands",
+  "entries",
+];
 const PURE = new Set(["model", "classify", "plan", "report"]);
 const MAY_IMPORT_IF_PURE = new Set(["errors.ts", "model", "classify", "plan", "report"]);
 const OWNERS: Readonly<Record<string, RegExp>> = {
@@ -36,14 +48,17 @@ function violations(file: string, text: string): Violation[] {
     if (specifier.startsWith(".")) {
       const target = folderOf(relative(SRC, join(SRC, dirname(file), specifier)));
       if (ORDER.indexOf(target) > ORDER.indexOf(folder)) found.push({ file, why: `imports forwards: ${specifier}` });
-      if (PURE.has(folder) && !MAY_IMPORT_IF_PURE.has(target)) found.push({ file, why: `is pure and imports ${specifier}` });
+      if (PURE.has(folder) && !MAY_IMPORT_IF_PURE.has(target))
+        found.push({ file, why: `is pure and imports ${specifier}` });
       continue;
     }
-    if (PURE.has(folder) && specifier.startsWith("node:")) found.push({ file, why: `is pure and imports ${specifier}` });
+    if (PURE.has(folder) && specifier.startsWith("node:"))
+      found.push({ file, why: `is pure and imports ${specifier}` });
     const owner = OWNERS[specifier];
     if (owner !== undefined && !owner.test(file)) found.push({ file, why: `${specifier} is not its to import` });
   }
-  if (PURE.has(folder) && /\bprocess\.|Date\.now\(|new Date\(\)/.test(text)) found.push({ file, why: "is pure and looks at the process or the clock" });
+  if (PURE.has(folder) && /\bprocess\.|Date\.now\(|new Date\(\)/.test(text))
+    found.push({ file, why: "is pure and looks at the process or the clock" });
   if (/\bprocess\./.test(text.replace(/\/\*[^]*?\*\/|\/\/.*/g, "")) && !/^(bin\.ts|system\/)/.test(file)) {
     found.push({ file, why: "touches the process" });
   }

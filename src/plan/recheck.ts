@@ -36,11 +36,18 @@ export function recheck(approved: Removal, now: PlannedClone): Recheck {
     if (objection !== null) objections.set(entry.worktree.place, objection);
   }
   if (root.decision === "remove" && objections.size === 0) return { kind: "go", removal: { root, subtree } };
+  const objected = [...objections].map(([objectedPlace, objection]) => `${objectedPlace}: ${objection}`);
   return {
     kind: "withheld",
     worktrees: subtree.map((entry) => {
       const objection = objections.get(entry.worktree.place);
-      return objection === undefined ? withheld(entry, entry.reasons) : changed(entry, objection);
+      if (objection !== undefined) return changed(entry, objection);
+      // What is clear itself stays for what is not: beside it in the subtree, or inside it.
+      const reasons =
+        entry.decision === "keep"
+          ? entry.reasons
+          : [reason("nested", objected.join("; "), { paths: [...objections.keys()] })];
+      return withheld(entry, reasons);
     }),
   };
 }

@@ -24,7 +24,10 @@ test("a GIT_DIR of the caller's does not redirect it", async () => {
   setVariable("GIT_CONFIG_COUNT", "1");
   setVariable("GIT_CONFIG_KEY_0", "core.bare");
   setVariable("GIT_CONFIG_VALUE_0", "nonsense");
-  const { stdout } = await git().run({ gitDir: join(world.main.clone, ".git"), args: ["rev-parse", "--absolute-git-dir"] });
+  const { stdout } = await git().run({
+    gitDir: join(world.main.clone, ".git"),
+    args: ["rev-parse", "--absolute-git-dir"],
+  });
   expect(stdout.toString().trim()).toBe(join(world.main.clone, ".git"));
 });
 
@@ -46,7 +49,12 @@ test("a clone that makes git wait costs the time limit and no more", async () =>
   const world = await temporaryWorld();
   const work = world.addWorktree("a1");
   execFileSync("mkfifo", [join(work, "src/.gitignore")]);
-  const call = { gitDir: world.adminDirectory(work), workTree: work, args: ["status", "--porcelain", "-uall"], timeLimitMs: 700 };
+  const call = {
+    gitDir: world.adminDirectory(work),
+    workTree: work,
+    args: ["status", "--porcelain", "-uall"],
+    timeLimitMs: 700,
+  };
   const started = performance.now();
   await expect(git().run(call)).rejects.toThrow("took longer");
   expect(performance.now() - started).toBeLessThan(10_000);

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, readFileSync, renameSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { World } from "../../fixtures/world.ts";
@@ -39,22 +48,25 @@ test("a fresh worktree is clean, and asking writes nothing", async () => {
   expect((await look(world, world.addWorktree("a1"))).status).toEqual(clean);
 });
 
-test.each(["sha1", "sha256"] as const)("edits, new, ignored and staged paths are seen in a %s repository", async (objectFormat) => {
-  const world = await temporaryWorld({ objectFormat });
-  const work = world.addWorktree("a1");
-  world.write(work, "README.md", "edited\n");
-  world.write(work, "new file\nwith a line break", "new\n");
-  world.write(work, "scratch/ignored.txt", "ignored\n");
-  world.write(work, "staged.txt", "staged\n");
-  world.git(work, "add", "staged.txt");
-  const { status } = await look(world, work);
-  expect(status).toEqual({
-    changed: ["README.md", "staged.txt"],
-    modified: ["README.md"],
-    untracked: ["new file\nwith a line break"],
-    ignored: ["scratch/"],
-  });
-});
+test.each(["sha1", "sha256"] as const)(
+  "edits, new, ignored and staged paths are seen in a %s repository",
+  async (objectFormat) => {
+    const world = await temporaryWorld({ objectFormat });
+    const work = world.addWorktree("a1");
+    world.write(work, "README.md", "edited\n");
+    world.write(work, "new file\nwith a line break", "new\n");
+    world.write(work, "scratch/ignored.txt", "ignored\n");
+    world.write(work, "staged.txt", "staged\n");
+    world.git(work, "add", "staged.txt");
+    const { status } = await look(world, work);
+    expect(status).toEqual({
+      changed: ["README.md", "staged.txt"],
+      modified: ["README.md"],
+      untracked: ["new file\nwith a line break"],
+      ignored: ["scratch/"],
+    });
+  },
+);
 
 test.each(["--assume-unchanged", "--skip-worktree"])("an edit hidden by %s is seen", async (bit) => {
   const world = await temporaryWorld();
@@ -118,7 +130,10 @@ const POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize
 test("a smudged LFS file is no edit, an edited one is", async () => {
   const { createHash } = await import("node:crypto");
   const content = "large\n".repeat(1000);
-  const pointer = POINTER.replace("%s", createHash("sha256").update(content).digest("hex")).replace("%n", String(content.length));
+  const pointer = POINTER.replace("%s", createHash("sha256").update(content).digest("hex")).replace(
+    "%n",
+    String(content.length),
+  );
   const world = await temporaryWorld({ seed: { "big.bin": pointer, "other.bin": pointer } });
   const work = world.addWorktree("a1");
   writeFileSync(join(work, "big.bin"), content);
@@ -132,22 +147,31 @@ test("a smudged LFS file is no edit, an edited one is", async () => {
 test.each([
   ["", null],
   ["version https://git-lfs.github.com/spec/v1\nsize 3\n", null],
-  [`version https://git-lfs.github.com/spec/v1\noid sha256:${"a".repeat(64)}\nsize 3\n`, { sha256: "a".repeat(64), size: 3 }],
+  [
+    `version https://git-lfs.github.com/spec/v1\noid sha256:${"a".repeat(64)}\nsize 3\n`,
+    { sha256: "a".repeat(64), size: 3 },
+  ],
 ])("a pointer is parsed: %j", (text, pointer) => {
   expect(parseLfsPointer(text)).toEqual(pointer);
 });
 
-test.each(["sha1", "sha256"] as const)("hashes a tree as git does, links, modes and odd names included (%s)", async (objectFormat) => {
-  const world = await temporaryWorld({ objectFormat });
-  const work = world.addWorktree("a1");
-  world.write(work, "a b/ünï-\"q\"", "odd\n");
-  world.write(work, "a b.txt", "sorts before a b/\n");
-  world.write(work, "a-b", "");
-  symlinkSync("README.md", join(work, "link"));
-  chmodSync(world.write(work, "run.sh", "#!/bin/sh\n"), 0o755);
-  unlinkSync(join(work, "package.json"));
-  world.git(work, "add", "-A");
-  const paths = world.git(work, "ls-files", "-z").split("\0").filter((path) => path !== "");
-  expect(await hashTree(work, paths, objectFormat)).toBe(world.git(work, "write-tree").trim());
-  expect(readFileSync(join(work, "a-b"), "utf8")).toBe("");
-});
+test.each(["sha1", "sha256"] as const)(
+  "hashes a tree as git does, links, modes and odd names included (%s)",
+  async (objectFormat) => {
+    const world = await temporaryWorld({ objectFormat });
+    const work = world.addWorktree("a1");
+    world.write(work, 'a b/ünï-"q"', "odd\n");
+    world.write(work, "a b.txt", "sorts before a b/\n");
+    world.write(work, "a-b", "");
+    symlinkSync("README.md", join(work, "link"));
+    chmodSync(world.write(work, "run.sh", "#!/bin/sh\n"), 0o755);
+    unlinkSync(join(work, "package.json"));
+    world.git(work, "add", "-A");
+    const paths = world
+      .git(work, "ls-files", "-z")
+      .split("\0")
+      .filter((path) => path !== "");
+    expect(await hashTree(work, paths, objectFormat)).toBe(world.git(work, "write-tree").trim());
+    expect(readFileSync(join(work, "a-b"), "utf8")).toBe("");
+  },
+);

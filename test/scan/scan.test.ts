@@ -35,7 +35,7 @@ const admin = (world: World, name = "a1"): string => join(world.main.clone, ".gi
 
 /** What was done to a finished worktree a1 → what is said of it. Done after the registrations were rewritten to container paths. */
 const STATES: Readonly<Record<string, { says: string; state: (world: World, directory: string) => void }>> = {
-  "nothing": { says: "prunable", state: () => {} },
+  nothing: { says: "prunable", state: () => {} },
   "a FIFO as .gitignore": {
     says: "prunable",
     state: (_, directory) => execFileSync("mkfifo", [join(directory, "src/pipe")]),
@@ -106,17 +106,27 @@ const STATES: Readonly<Record<string, { says: string; state: (world: World, dire
   "a lock": { says: "locked locked", state: (world) => writeFileSync(join(admin(world), "locked"), "") },
   "a merge under way": {
     says: "held in-progress",
-    state: (world) => writeFileSync(join(admin(world), "MERGE_HEAD"), `${world.git(world.main.clone, "rev-parse", "HEAD")}`),
+    state: (world) =>
+      writeFileSync(join(admin(world), "MERGE_HEAD"), `${world.git(world.main.clone, "rev-parse", "HEAD")}`),
   },
   "a rebase under way": { says: "held in-progress", state: (world) => mkdirSync(join(admin(world), "rebase-merge")) },
-  "a patch series under way": { says: "held in-progress", state: (world) => mkdirSync(join(admin(world), "rebase-apply")) },
+  "a patch series under way": {
+    says: "held in-progress",
+    state: (world) => mkdirSync(join(admin(world), "rebase-apply")),
+  },
   "a cherry-pick under way": {
     says: "held in-progress",
     state: (world) => writeFileSync(join(admin(world), "CHERRY_PICK_HEAD"), "x\n"),
   },
-  "a revert under way": { says: "held in-progress", state: (world) => writeFileSync(join(admin(world), "REVERT_HEAD"), "x\n") },
+  "a revert under way": {
+    says: "held in-progress",
+    state: (world) => writeFileSync(join(admin(world), "REVERT_HEAD"), "x\n"),
+  },
   "a sequence under way": { says: "held in-progress", state: (world) => mkdirSync(join(admin(world), "sequencer")) },
-  "a bisect under way": { says: "held in-progress", state: (world) => writeFileSync(join(admin(world), "BISECT_LOG"), "") },
+  "a bisect under way": {
+    says: "held in-progress",
+    state: (world) => writeFileSync(join(admin(world), "BISECT_LOG"), ""),
+  },
   "a per-worktree ref that only it has": {
     says: "held unpushed",
     state: (world) => {
@@ -290,7 +300,9 @@ test("the flag passes what SPEC says and never a repository inside, a mount, a p
   world.containerise();
   const { plan } = await stagesOf(world);
   const [clone] = await plan(FORCE);
-  const decisions = Object.fromEntries((clone?.worktrees ?? []).map(({ worktree, decision }) => [worktree.place, decision]));
+  const decisions = Object.fromEntries(
+    (clone?.worktrees ?? []).map(({ worktree, decision }) => [worktree.place, decision]),
+  );
   expect(decisions).toEqual({
     ".claude/worktrees/edited": "remove",
     ".claude/worktrees/outer": "keep",
