@@ -36,7 +36,8 @@ export function recheck(approved: Removal, now: PlannedClone): Recheck {
     if (objection !== null) objections.set(entry.worktree.place, objection);
   }
   if (root.decision === "remove" && objections.size === 0) return { kind: "go", removal: { root, subtree } };
-  const objected = [...objections].map(([objectedPlace, objection]) => `${objectedPlace}: ${objection}`);
+  const objected = [...objections].map(([at, objection]) => `${at}: ${objection}`);
+  const why = objected.length > 0 ? objected.join("; ") : `it was to go with ${place}, which stays`;
   return {
     kind: "withheld",
     worktrees: subtree.map((entry) => {
@@ -44,9 +45,7 @@ export function recheck(approved: Removal, now: PlannedClone): Recheck {
       if (objection !== undefined) return changed(entry, objection);
       // What is clear itself stays for what is not: beside it in the subtree, or inside it.
       const reasons =
-        entry.decision === "keep"
-          ? entry.reasons
-          : [reason("nested", objected.join("; "), { paths: [...objections.keys()] })];
+        entry.decision === "keep" ? entry.reasons : [reason("nested", why, { paths: [...objections.keys()] })];
       return withheld(entry, reasons);
     }),
   };
