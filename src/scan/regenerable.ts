@@ -273,11 +273,17 @@ const DIRECTORY_RECIPES = RECIPES.flatMap((recipe) =>
 const FILE_RECIPES = RECIPES.flatMap((recipe) => ("file" in recipe ? [{ recipe, path: toPath(recipe.file) }] : []));
 /** The names of all file recipes in one, as most of many files bear none of them. */
 const FILE_NAMES = new RegExp(FILE_RECIPES.map(({ path }) => path.parts.at(-1)?.source).join("|"));
-const MANIFEST_NAMES = RECIPES.flatMap((recipe) => recipe.tracked ?? []).flatMap(({ anyOf }) => anyOf);
+/** The names of all manifests in one: it is asked of every tracked file of every worktree. */
+const MANIFEST_NAMES = new RegExp(
+  RECIPES.flatMap((recipe) => recipe.tracked ?? [])
+    .flatMap(({ anyOf }) => anyOf)
+    .map((glob) => toPattern(glob).source)
+    .join("|"),
+);
 
 /** Whether a tracked file of this name can be the recipe of a directory or file: what `RegenerableJudge` asks to be told of. */
 export function isManifestName(name: string): boolean {
-  return isAnyOf(MANIFEST_NAMES, name);
+  return MANIFEST_NAMES.test(name);
 }
 
 interface PathPattern {
