@@ -1,10 +1,13 @@
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { wordsOf } from "../errors.ts";
 import { readAdminDirectories } from "../git/admin-directory.ts";
 import type { Clone } from "../model/clone.ts";
 import { WORKTREES_PLACE } from "../model/place.ts";
-import { lstatWithin, readSmallFile } from "../system/small-file.ts";
-import type { Weight } from "../system/tree-facts.ts";
+import type { Identity } from "../model/worktree.ts";
+import { mapConcurrently } from "../system/concurrency.ts";
+import { lstatOrNull, lstatWithin, readSmallFile } from "../system/small-file.ts";
+import { Weight } from "../system/tree-facts.ts";
 import { decideRegistrations } from "./registrations.ts";
 import type { Tools } from "./tools.ts";
 import { listWorktrees } from "./worktrees.ts";
@@ -47,15 +50,40 @@ export interface CloneWeight {
   readonly worktrees: Weight | null;
 }
 
-/** Walks a clone once, in its two parts. Throws when it cannot be walked. */
+/** How many trees of one clone are walked at a time. */
+const AT_A_TIME = 4;
+
+/**
+ * Walks a clone once, in disjoint parts, several at a time: itself, its worktrees place, and what stands in that, entry by entry. Throws when
+ * it cannot be walked.
+ */
 export async function weighClone(tools: Tools, clone: Clone, onBytes: (bytes: number) => void): Promise<CloneWeight> {
   const place = await lstatWithin(clone.path, WORKTREES_PLACE);
-  const isPlace = place?.isDirectory() === true;
-  const without = isPlace ? [{ device: place.dev, inode: place.ino }] : [];
-  const options = { signal: tools.signal, onBytes };
-  const [own, worktrees] = await Promise.all([
-    tools.trees.read(clone.path, { ...options, without }),
-    isPlace ? tools.trees.read(join(clone.path, WORKTREES_PLACE), options) : null,
-  ]);
-  return { own: own.weight, worktrees: worktrees?.weight ?? null };
+  const read = async (tree: string, without: readonly Identity[]): Promise<Weight> =>
+    (await tools.trees.read(tree, { signal: tools.signal, onBytes, without })).weight;
+  if (place?.isDirectory() !== true) return { own: await read(clone.path, []), worktrees: null };
+  const root = join(clone.path, WORKTREES_PLACE);
+  const entries = await listDirectories(root);
+  const parts = [
+    { tree: clone.path, without: [{ device: place.dev, inode: place.ino }] },
+    { tree: root, without: entries.map(({ identity }) => identity) },
+    ...entries.map(({ path }) => ({ tree: path, without: [] })),
+  ];
+  const [own = new Weight(), ...others] = await mapConcurrently(parts, AT_A_TIME, ({ tree, without }) =>
+    read(tree, without),
+  );
+  const worktrees = new Weight();
+  for (const weight of others) worktrees.add(weight);
+  return { own, worktrees };
+}
+
+async function listDirectories(root: string): Promise<{ path: string; identity: Identity }[]> {
+  const found: { path: string; identity: Identity }[] = [];
+  for (const name of await readdir(root)) {
+    const path = join(root, name);
+    // What cannot be looked at by its name is weighed with the place.
+    const stats = name.includes("\uFFFD") ? null : await lstatOrNull(path);
+    if (stats?.isDirectory() === true) found.push({ path, identity: { device: stats.dev, inode: stats.ino } });
+  }
+  return found;
 }
