@@ -10,6 +10,7 @@ import { hasFailed, hasWork, pruneDocument } from "../report/prune-document.ts";
 import { renderPlan, renderReport } from "../report/prune-text.ts";
 import { findClones, openReposDir, type Found } from "../scan/clones.ts";
 import { scanWorld, surveySurroundings, type Surroundings } from "../scan/scan.ts";
+import { freeSpace } from "../system/free-space.ts";
 import { requireFlock } from "../system/flock.ts";
 import { DlCommand } from "./base.ts";
 import { askLine, isYes } from "./confirm.ts";
@@ -98,6 +99,7 @@ export class PruneCommand extends DlCommand {
 
     let done = 0;
     let freed = 0;
+    const spaceBefore = await freeSpace(tools.reposDir);
     const passes = await act(tools, planned, flags, randomUUID(), {
       onWaiting: (lock) => say(`waiting for ${lock}, which another process holds`),
       onDeleting: (place) =>
@@ -113,7 +115,7 @@ export class PruneCommand extends DlCommand {
     const wasCut = tools.signal.aborted;
     return this.#finish(
       report,
-      notesOf(around, planned, passes),
+      notesOf(around, planned, passes, change(spaceBefore, await freeSpace(tools.reposDir))),
       interrupted ?? (failed || wasCut || hasFailed(report) ? 1 : 0),
       true,
     );
@@ -171,6 +173,7 @@ function notesOf(
   around: Surroundings,
   clones: readonly PlannedClone[],
   passes: readonly ClonePass[] | null,
+  freeSpaceChange: number | null = null,
 ): PruneNotes {
   const archives = new Map<string, string>();
   for (const [i, pass] of (passes ?? []).entries()) {
@@ -180,7 +183,7 @@ function notesOf(
     }
   }
   const unseen = around.occupants.kind === "answered" ? around.occupants.value.unseen : around.occupants.words;
-  return { archives, unseenProcesses: unseen, freeSpaceChange: null };
+  return { archives, unseenProcesses: unseen, freeSpaceChange };
 }
 
 function question({ clones, totals }: PruneDocument): string {
@@ -190,4 +193,8 @@ function question({ clones, totals }: PruneDocument): string {
     .flatMap((clone) => clone.registrationsWithoutDirectory)
     .filter(({ decision }) => decision === "drop").length;
   return `Drop ${plural(drops, "registration")} without a directory? [y/N] `;
+}
+
+function change(before: number | null, after: number | null): number | null {
+  return before === null || after === null ? null : after - before;
 }
