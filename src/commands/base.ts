@@ -2,8 +2,7 @@ import { Command, Option, type BaseContext } from "clipanion";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { KnownError } from "../errors.ts";
-import { Interrupted } from "../system/interrupt.ts";
-import { harmless } from "../report/plain-text.ts";
+import { Interrupted, ReaderGone } from "../system/interrupt.ts";
 
 /** What all of dl's commands share: repos_dir, JSON, and what becomes of an error. */
 export abstract class DlCommand extends Command<BaseContext> {
@@ -20,7 +19,9 @@ export abstract class DlCommand extends Command<BaseContext> {
       return await super.validateAndExecute();
     } catch (error) {
       if (error instanceof Interrupted) return error.exitCode;
+      if (error instanceof ReaderGone) return 1;
       if (error instanceof KnownError) {
+        const { harmless } = await import("../report/plain-text.ts");
         this.context.stderr.write(`dl: ${error.message.split("\n").map(harmless).join("\n")}\n`);
         return error.exitCode;
       }

@@ -3,7 +3,7 @@ import type { Writable } from "node:stream";
 import { Git } from "../git/run.ts";
 import { requireGitVersion } from "../git/version.ts";
 import type { Tools } from "../scan/tools.ts";
-import { watchInterrupts } from "../system/interrupt.ts";
+import { ReaderGone, watchInterrupts } from "../system/interrupt.ts";
 import { Programs } from "../system/programs.ts";
 import { TemporaryDirectory } from "../system/temporary.ts";
 import { createTreeReader } from "../system/tree-facts.ts";
@@ -53,11 +53,6 @@ export async function withSession<T>(
     interrupt.stop();
     context.stdout.off("error", onError);
   }
-}
-
-/** Whoever read standard output went away: what is under way is finished, and nothing more is started. */
-export class ReaderGone extends Error {
-  override readonly name = "ReaderGone";
 }
 
 /** Writes to a stream and waits until it was taken; a reader that went away is no error. */

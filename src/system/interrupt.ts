@@ -46,3 +46,8 @@ export function watchInterrupts(): Interrupt {
     },
   };
 }
+
+/** Whoever read standard output went away: what is under way is finished, and nothing more is started. */
+export class ReaderGone extends Error {
+  override readonly name = "ReaderGone";
+}
