@@ -134,7 +134,7 @@ async function countChanged(
   return paths.size;
 }
 
-/** Commits that die with the admin directory and that neither HEAD nor the index names. */
+/** Commits that die with the admin directory and that neither HEAD nor the index names. Throws when a ref of its own names no commit. */
 async function otherCommits(
   git: Git,
   gitDir: PrivateGitDir,
@@ -143,12 +143,14 @@ async function otherCommits(
 ): Promise<string[]> {
   const admin = readableAdmin(entry.worktree);
   if (admin === null) return [];
-  const commits = [...(await readOwnRefs(admin.directory)), ...(await readInterruptedCommits(admin.directory))];
-  return keepCommits(
-    git,
-    gitDir.path,
-    [...new Set(commits)].filter((commit) => !parents.includes(commit)),
-  );
+  const own = new Set(await readOwnRefs(admin.directory));
+  const saved = new Set(await keepCommits(git, gitDir.path, [...own]));
+  const lost = [...own].find((object) => !saved.has(object));
+  if (lost !== undefined) throw new Error(`one of its own refs names ${lost}, which is no commit and cannot be saved`);
+  // What an operation left behind may be gone by now, or be no commit: it is saved where it is one.
+  for (const commit of await keepCommits(git, gitDir.path, await readInterruptedCommits(admin.directory)))
+    saved.add(commit);
+  return [...saved].filter((commit) => !parents.includes(commit));
 }
 
 function parentArgs(parents: readonly string[]): string[] {

@@ -88,7 +88,11 @@ async function copyIndex(adminDirectory: string, to: string): Promise<void> {
   for (const name of shared) await copyRegularFile(join(adminDirectory, name), join(to, name));
 }
 
-/** Copies a file without following a link or waiting on a FIFO. A file that is not there is not copied. */
+/**
+ * Copies a file without following a link or waiting on a FIFO. A file that is not there is not copied. The copy has the original's mtime, in whole
+ * seconds: git reads again what was written in the second of the index's own mtime (Documentation/technical/racy-git), and a newer copy would
+ * hide an edit of the same size.
+ */
 async function copyRegularFile(from: string, to: string): Promise<void> {
   let source;
   try {
@@ -106,11 +110,13 @@ async function copyRegularFile(from: string, to: string): Promise<void> {
       const chunk = Buffer.allocUnsafe(1024 * 1024);
       for (let length = 0; ;) {
         const { bytesRead } = await source.read(chunk, 0, chunk.length, null);
-        if (bytesRead === 0) return;
+        if (bytesRead === 0) break;
         length += bytesRead;
         if (length > MAX_INDEX) throw new Error(`${from} grew past ${MAX_INDEX} bytes while it was copied`);
         await copy.write(chunk, 0, bytesRead);
       }
+      const seconds = Math.floor(stats.mtimeMs / 1000);
+      await copy.utimes(seconds, seconds);
     } finally {
       await copy.close();
     }

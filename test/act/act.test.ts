@@ -240,3 +240,21 @@ test("a forced removal saves what is there when it goes, not what the plan saw",
   const name = outcome?.kind === "removed" ? outcome.archives.get(place("a1")) : undefined;
   expect(world.git(world.main.bare ?? "", "show", `refs/dl/archive/${name}:notes.md`)).toBe("an evening\n");
 });
+
+test.each(["blob", "tag"])(
+  "a forced removal does not go past a ref of its own that names a %s: it could not be saved",
+  async (type) => {
+    const world = await temporaryWorld();
+    const a = world.addWorktree("a1");
+    world.git(a, "tag", "-a", "-m", "only here", "mine");
+    const object = type === "tag" ? "mine" : "HEAD:README.md";
+    world.git(a, "update-ref", "refs/worktree/mine", world.git(a, "rev-parse", object).trim());
+    world.git(a, "tag", "-d", "mine");
+    world.containerise();
+    const stages = await stagesOf(world);
+    const [pass] = await stages.act(await stages.plan(FORCE), FORCE);
+    expect(pass?.removals.get(place("a1"))).toMatchObject({ kind: "failed" });
+    expect(existsSync(join(a, "README.md"))).toBe(true);
+    expect(existsSync(join(world.main.clone, ".git/worktrees/a1/refs/worktree/mine"))).toBe(true);
+  },
+);

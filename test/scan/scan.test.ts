@@ -309,3 +309,15 @@ test("the flag passes what SPEC says and never a repository inside, a mount, a p
     ".claude/worktrees/outer/.claude/worktrees/inner": "keep",
   });
 });
+
+test("an edit of the same size in the second of the checkout is seen, however late it is looked for", async () => {
+  const world = await temporaryWorld({ settle: false });
+  // The index, the checkout and the edit all bear one second: git's racy entries.
+  while (Date.now() % 1000 > 300) await new Promise((resolve) => setTimeout(resolve, 5));
+  const directory = world.addWorktree("a1", { push: false });
+  const file = join(directory, "src/a.txt");
+  writeFileSync(file, readFileSync(file, "utf8").replaceAll("a", "b"));
+  world.containerise();
+  await new Promise((resolve) => setTimeout(resolve, 1200));
+  expect(await judged(world)).toEqual({ a1: "held uncommitted" });
+});
