@@ -73,7 +73,7 @@ export function readHead(admin: ReadableAdmin, branches: ReadonlyMap<string, str
   if (text === null) return { kind: "broken", words: "its admin directory has no HEAD" };
   if (isObjectId(text)) return { kind: "detached", commit: text };
   const ref = /^ref:\s*(refs\/heads\/\S+)$/.exec(text)?.[1];
-  if (ref === undefined || ref === "refs/heads/.invalid")
+  if (ref === undefined || ref === "refs/heads/.invalid" || ref.includes("\uFFFD"))
     return { kind: "broken", words: "its HEAD is neither a branch nor a commit" };
   const commit = branches.get(ref);
   return commit === undefined ? { kind: "unborn", ref } : { kind: "branch", ref, commit };

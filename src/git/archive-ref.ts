@@ -16,7 +16,7 @@ const isArchiveFacts = t.isObject({
   commit: t.isNullable(t.isString()),
   /** The tree that its index held, where that is not HEAD's: the tree of the second parent. */
   indexTree: t.isNullable(t.isString()),
-  changedPaths: t.isNumber(),
+  changedPaths: t.cascade(t.isNumber(), [t.isInteger(), t.isAtLeast(0)]),
 });
 
 /** What an archive's commit message says of the worktree that it was made of. */
@@ -57,8 +57,8 @@ export async function listArchives(git: Git, gitDir: string): Promise<ArchiveRef
     // A ref name holds neither a space nor a line break, a message holds no NUL (git-check-ref-format(1)).
     args: [
       "for-each-ref",
-      "--sort=creatordate",
       "--sort=refname",
+      "--sort=creatordate",
       "--format=%(refname) %(objectname) %(contents)%00",
       ARCHIVE_NAMESPACE,
     ],
@@ -87,6 +87,9 @@ export function archiveName(facts: ArchiveFacts, taken: ReadonlySet<string>): st
   }
 }
 
+/** A ref is a file, and git writes `<name>.lock` beside it: both must fit the 255 bytes that a name may have, `-<n>` included. */
+const MAX_COMPONENT = 200;
+
 /** Makes one component of a ref of any text (git-check-ref-format(1)). */
 function refComponent(text: string): string {
   const safe = text
@@ -94,5 +97,8 @@ function refComponent(text: string): string {
     .replace(/\.{2,}/g, ".")
     .replace(/^[.-]+|\.+$/g, "")
     .replace(/\.lock$/, "-lock");
-  return safe === "" ? "worktree" : safe;
+  if (safe === "") return "worktree";
+  let cut = safe;
+  while (Buffer.byteLength(cut) > MAX_COMPONENT) cut = [...cut].slice(0, -1).join("");
+  return cut.replace(/[.]+$/, "").replace(/\.lock$/, "-lock");
 }

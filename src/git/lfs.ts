@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { PrivateGitDir } from "./private-git-dir.ts";
-import { splitLines, type Git } from "./run.ts";
+import { splitLines, splitNul, type Git } from "./run.ts";
 
 /** What an LFS pointer says of the file it stands for. */
 export interface LfsPointer {
@@ -47,7 +47,7 @@ export async function findSmudgedLfsFiles(
   const sizes = splitLines(
     await ask(
       "--batch-check=%(objecttype) %(objectsize) %(objectname)",
-      paths.map((path) => `:${path}`),
+      paths.map((path) => `:0:${path}`),
     ),
   );
   const small = sizes.flatMap((line, i) => {
@@ -68,7 +68,21 @@ export async function findSmudgedLfsFiles(
     const pointer = parseLfsPointer(contents[i] ?? "");
     if (pointer !== null && (await isFileOf(join(workTree, path), pointer))) smudged.add(path);
   }
+  if (smudged.size > 0) for (const path of await findModeChanges(git, gitDir, workTree)) smudged.delete(path);
   return smudged;
+}
+
+/** Returns the paths whose mode is not that of the index: an edit, whatever their content is. */
+async function findModeChanges(git: Git, gitDir: PrivateGitDir, workTree: string): Promise<string[]> {
+  const args = ["diff-files", "--raw", "-z", "--ignore-submodules=dirty"];
+  const records = splitNul((await git.run({ gitDir: gitDir.path, workTree, args })).stdout);
+  const changed: string[] = [];
+  for (let i = 0; i + 1 < records.length; i += 2) {
+    // `:<mode in the index> <mode of the file> <object> <object> <status>\0<path>` (git-diff-files(1), raw format).
+    const [before, after] = (records[i] ?? "").slice(1).split(" ");
+    if (before !== after) changed.push(records[i + 1] ?? "");
+  }
+  return changed;
 }
 
 /** Splits the output of `cat-file --batch`: `<object> <type> <size>\n<content>\n` each. */

@@ -1,5 +1,6 @@
 import { reason, type Reason } from "../classify/reason.ts";
 import type { Class } from "../classify/classify.ts";
+import { MAX_NAMED } from "../model/evidence.ts";
 import { isBelow } from "../model/place.ts";
 import { isSame, registrationId } from "../model/worktree.ts";
 import type { PlannedClone, PlannedWorktree, Removal } from "./plan.ts";
@@ -57,9 +58,20 @@ function objectionTo(before: PlannedWorktree, now: PlannedWorktree): string | nu
   if (registrationId(before.worktree.registration) !== registrationId(now.worktree.registration))
     return "its registration changed after the plan";
   if (commitOf(before) !== commitOf(now)) return now.decision === "keep" ? null : "its HEAD moved after the plan";
-  const approvedCodes = new Set(before.reasons.map(({ code }) => code));
-  const grown = now.decision === "remove" && now.reasons.find(({ code }) => !approvedCodes.has(code));
-  return grown ? `a reason to stay came up after the plan: ${grown.detail}` : null;
+  const grown =
+    now.decision === "remove"
+      ? now.reasons.find((given) => !before.reasons.some((one) => covers(one, given)))
+      : undefined;
+  return grown === undefined ? null : `a reason to stay came up after the plan: ${grown.detail}`;
+}
+
+/** Whether leave to go past one reason is leave to go past another: the same code, no further question, no further ignored file. */
+function covers(approved: Reason, now: Reason): boolean {
+  if (approved.code !== now.code || !now.questions.every((question) => approved.questions.includes(question)))
+    return false;
+  // Ignored files are not saved: what is lost with them is what was seen.
+  if (now.code !== "ignored" || now.detail === approved.detail) return true;
+  return now.paths.length < MAX_NAMED && now.paths.every((path) => approved.paths.includes(path));
 }
 
 function commitOf({ evidence: { head } }: PlannedWorktree): string | null {

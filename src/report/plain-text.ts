@@ -1,17 +1,41 @@
 import prettyBytes from "pretty-bytes";
 import stringWidth from "string-width";
+import { WORKTREES_PLACE } from "../model/place.ts";
+import type { ReasonEntry } from "./documents.ts";
 
-/** C0, DEL, C1, bidirectional controls and isolates, zero-width and line separators, the byte order mark: all that can hide or forge. */
-const HARMFUL = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+/** Control, format and separator characters, lone surrogates, and all that takes no room: what can steer a terminal, hide or forge. */
+const HARMFUL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Returns a text of a repository's as it may reach a terminal: what controls one is shown as an escape, `\x1b` or `\u202e`. */
 export function harmless(text: string): string {
   return text.replace(HARMFUL, (character) => {
     if (character === "\n") return "\\n";
     if (character === "\t") return "\\t";
-    const code = character.charCodeAt(0).toString(16);
-    return code.length <= 2 ? `\\x${code.padStart(2, "0")}` : `\\u${code.padStart(4, "0")}`;
+    const code = (character.codePointAt(0) ?? 0).toString(16);
+    if (code.length <= 2) return `\\x${code.padStart(2, "0")}`;
+    return code.length <= 4 ? `\\u${code.padStart(4, "0")}` : `\\u{${code}}`;
   });
+}
+
+/** Returns a worktree's name: its place without the worktrees places in it, `a1 › n1`; also of places among other words. */
+export function nameOf(place: string): string {
+  return harmless(place.replaceAll(`/${WORKTREES_PLACE}/`, " › ").replaceAll(`${WORKTREES_PLACE}/`, ""));
+}
+
+/** Returns a reason's own words as people read them: worktrees by name, bytes in binary units. */
+export function reasonWords({ code, detail }: ReasonEntry): string {
+  if (code === "nested") return nameOf(detail);
+  if (code !== "ignored") return harmless(detail);
+  return harmless(detail).replace(
+    /^(\d+ ignored files?) \((\d+) bytes\)/,
+    (_, files, bytes) => `${files}, ${size(Number(bytes))},`,
+  );
+}
+
+/** Returns a text as one word of a command that people copy into a shell: a name of a repository's must not run there. */
+export function shellWord(text: string): string {
+  const shown = harmless(text);
+  return /^[\w@%+=:,./-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`;
 }
 
 /** Returns allocated bytes in binary units (KiB, MiB, GiB); `≥ ` before a figure that is only a floor, `?` for one that is not known. */
@@ -71,4 +95,31 @@ export function shortenMiddle(text: string, width: number): string {
     }
   }
   return `${head}…${tail}`;
+}
+
+/**
+ * Returns a text in lines of at most so many columns, broken at its blanks; a word that is wider than a line is shortened in the middle, or
+ * left whole. With null it is one line.
+ */
+export function wrap(text: string, width: number | null, wide: "shortened" | "whole" = "shortened"): string[] {
+  if (width === null || displayWidth(text) <= width) return [text];
+  const lines: string[] = [];
+  let line: string | null = null;
+  for (const one of text.split(" ")) {
+    const word = wide === "whole" ? one : shortenMiddle(one, width);
+    const longer: string = line === null ? word : `${line} ${word}`;
+    if (line === null || displayWidth(longer) <= width) line = longer;
+    else {
+      lines.push(line);
+      line = word;
+    }
+  }
+  return [...lines, line ?? ""];
+}
+
+/** Returns the columns that the widest of some texts takes; 0 where there are none. */
+export function widest(texts: Iterable<string>): number {
+  let columns = 0;
+  for (const text of texts) columns = Math.max(columns, displayWidth(text));
+  return columns;
 }

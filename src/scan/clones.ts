@@ -96,6 +96,7 @@ function describeClone(reposDir: string, path: string, bare: Bare | null): Clone
 }
 
 async function readBare(path: string): Promise<Bare> {
-  const fetched = await lstatOrNull(join(path, "FETCH_HEAD"));
-  return { path, lastFetch: fetched?.mtime ?? null };
+  // A bare that cannot be entered is still the one to ask: git's own words will hold what rests on it.
+  const fetched = await ask(() => lstatOrNull(join(path, "FETCH_HEAD")));
+  return { path, lastFetch: fetched.kind === "answered" ? (fetched.value?.mtime ?? null) : null };
 }

@@ -131,7 +131,11 @@ async function draftClone(
       errors.push(wordsOf(error));
     }
   }
-  const listing = { worktrees, skipped };
+  // Where a part of the clone could not be read, no registration is known to be the right one, nor to be missing.
+  const listing = {
+    worktrees: worktrees.map((one) => (errors[0] === undefined ? one : { ...one, misfit: errors[0] })),
+    skipped,
+  };
   if (worktrees.length + skipped.length + records.length + errors.length === 0) return null;
   progress.onClone(worktrees.length);
 

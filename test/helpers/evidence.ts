@@ -1,6 +1,6 @@
 import { answered, type Answers, type Evidence } from "../../src/model/evidence.ts";
-import type { ScannedClone, ScannedWorktree } from "../../src/model/scan.ts";
-import type { Registration, Skipped, Worktree } from "../../src/model/worktree.ts";
+import type { ScannedClone, ScannedWorktree, StrayAnswers, StrayRegistration } from "../../src/model/scan.ts";
+import type { Registered, Registration, Skipped, SkippedCode, Worktree } from "../../src/model/worktree.ts";
 
 /** Returns answers in which nothing speaks against a removal, but for those that are given. */
 export function answers(given: Partial<Answers> = {}): Answers {
@@ -23,7 +23,7 @@ export function registration(
   id: string,
   state: "prunable" | "live" | "locked" = "prunable",
   lockReason: string | null = null,
-): Registration {
+): Registered {
   const admin = {
     kind: "readable" as const,
     id,
@@ -35,22 +35,32 @@ export function registration(
   return state === "locked" ? { state, admin, lockReason } : { state, admin };
 }
 
-/** Returns a scanned worktree at a path of names: `a1`, or `a1/n1` for one that is nested. */
+/** Returns the place of a path of names: `a1`, or `a1/n1` for one that is nested. */
+export function placeOf(path: string): string {
+  return path
+    .split("/")
+    .map((name) => `.claude/worktrees/${name}`)
+    .join("/");
+}
+
+function parentOf(path: string): string | null {
+  return path.includes("/") ? placeOf(path.slice(0, path.lastIndexOf("/"))) : null;
+}
+
+/** Returns a scanned worktree at a path of names. */
 export function scanned(
   path: string,
   given: Partial<Answers> = {},
   standing: Registration = registration(path.replaceAll("/", "-")),
 ): ScannedWorktree {
-  const names = path.split("/");
-  const placeOf = (parts: readonly string[]): string => parts.map((name) => `.claude/worktrees/${name}`).join("/");
   const evidence: Evidence = {
     head: standing.state === "none" ? null : { kind: "branch", ref: `refs/heads/${path}`, commit: "a".repeat(40) },
     answers: answers(given),
   };
   const worktree: Worktree = {
-    place: placeOf(names),
-    parent: names.length === 1 ? null : placeOf(names.slice(0, -1)),
-    directory: `/repos/o/r/ws/${placeOf(names)}`,
+    place: placeOf(path),
+    parent: parentOf(path),
+    directory: `/repos/o/r/ws/${placeOf(path)}`,
     identity: { device: 1, inode: [...path].reduce((sum, character) => sum * 31 + character.charCodeAt(0), 7) },
     gitfileId: path,
     registration: standing,
@@ -59,8 +69,39 @@ export function scanned(
   return { worktree, evidence, size: { bytes: 1000, isFloor: false } };
 }
 
+/** Returns a skipped entry at a path of names. */
+export function skipped(path: string, code: SkippedCode = "symlink"): Skipped {
+  return { place: placeOf(path), parent: parentOf(path), code, detail: "" };
+}
+
+/** Returns a registration for which no directory stands. */
+export function stray(
+  id: string,
+  given: Partial<StrayAnswers> = {},
+  standing: Registered = registration(id),
+): StrayRegistration {
+  const { registration: fits, uncommitted, unpushed, ...more } = answers();
+  return {
+    registration: standing,
+    place: placeOf(id),
+    head: { kind: "detached", commit: "a".repeat(40) },
+    answers: {
+      registration: fits,
+      uncommitted,
+      unpushed,
+      "in-progress": more["in-progress"],
+      "embedded-repository": more["embedded-repository"],
+      ...given,
+    },
+  };
+}
+
 /** Returns a clone that was scanned with these worktrees. */
-export function clone(worktrees: readonly ScannedWorktree[], skipped: readonly Skipped[] = []): ScannedClone {
+export function clone(
+  worktrees: readonly ScannedWorktree[],
+  skippedEntries: readonly Skipped[] = [],
+  more: Partial<ScannedClone> = {},
+): ScannedClone {
   return {
     clone: {
       path: "/repos/o/r/ws",
@@ -73,7 +114,8 @@ export function clone(worktrees: readonly ScannedWorktree[], skipped: readonly S
     },
     error: null,
     worktrees,
-    skipped,
+    skipped: skippedEntries,
     strays: [],
+    ...more,
   };
 }

@@ -6,19 +6,21 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   closeSync,
+  copyFileSync,
   readdirSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { rm } from "node:fs/promises";
-import { userInfo } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build, type BuildOptions } from "esbuild";
 import { dir, setGracefulCleanup } from "tmp-promise";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Identity } from "../../src/model/worktree.ts";
 import { Programs } from "../../src/system/programs.ts";
 import { createNodeTreeReader, createTreeReader, Weight, type TreeReader } from "../../src/system/tree-facts.ts";
@@ -26,8 +28,15 @@ import { createNodeTreeReader, createTreeReader, Weight, type TreeReader } from 
 setGracefulCleanup();
 
 const programs = new Programs(process.env["PATH"], "/nonexistent");
+const SYSTEM = fileURLToPath(new URL("../../src/system", import.meta.url));
 const isLinux = process.platform === "linux";
 const isRoot = process.geteuid?.() === 0;
+
+/** Makes one file that runs by itself, as the shipped `dl` is. */
+async function bundle(source: Pick<BuildOptions, "entryPoints" | "stdin">, outfile: string): Promise<void> {
+  const banner = { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" };
+  await build({ ...source, bundle: true, platform: "node", format: "esm", outfile, banner });
+}
 
 async function temporary(): Promise<string> {
   const { path } = await dir({ unsafeCleanup: true });
@@ -106,9 +115,15 @@ function makeHardTree(root: string): { readonly tree: string; readonly nested: s
   return { tree, nested };
 }
 
+/** Node 20 cannot load the sources into a thread, so its program is built first. */
+const walkWorker = join(mkdtempSync(join(tmpdir(), "dl-walk-worker-")), "walk-worker.mjs");
+beforeAll(() => bundle({ entryPoints: [join(SYSTEM, "tree/walk-worker.ts")] }, walkWorker));
+afterAll(() => rm(dirname(walkWorker), { recursive: true, force: true }));
+
 describe.each<[string, () => Promise<TreeReader>]>([
   ["the reader of this machine", () => createTreeReader(programs)],
-  ["the reader that needs no program", async () => createNodeTreeReader()],
+  ["the reader that needs no program, in threads", async () => createNodeTreeReader(pathToFileURL(walkWorker))],
+  ["the reader that needs no program, where the threads' is missing", async () => createNodeTreeReader()],
 ])("%s", (_, create) => {
   test("weighs what removing the tree gives back, to the byte", async () => {
     const { tree } = makeHardTree(await temporary());
@@ -239,6 +254,16 @@ describe.each<[string, () => Promise<TreeReader>]>([
   });
 });
 
+test.each([
+  ["cannot be loaded", "throw new Error('no');"],
+  ["ends before it answers", "process.exit();"],
+  ["fails at its work", "require('node:worker_threads').parentPort.on('message', () => { throw new Error('no'); });"],
+])("gives no figure when the threads' program %s", async (_, program) => {
+  const root = await temporary();
+  const reader = createNodeTreeReader(pathToFileURL(write(join(root, "worker.cjs"), program)));
+  for (let i = 0; i < 4; i++) await expect(reader.read(root)).rejects.toThrow("has ended");
+});
+
 interface Reported {
   readonly bytes: number;
   readonly isFloor: boolean;
@@ -248,25 +273,18 @@ interface Reported {
 /** Runs both readers in a process of its own, started by a command line: as another user, or among other mounts. */
 async function readElsewhere(root: string, command: readonly string[], tree: string): Promise<[Reported, Reported]> {
   const script = join(root, "read.mjs");
-  await build({
-    stdin: {
-      contents: `
-        import { createNodeTreeReader, createTreeReader } from "./tree-facts.ts";
-        import { Programs } from "./programs.ts";
-        const reports = [];
-        for (const reader of [await createTreeReader(new Programs(process.env.PATH, "/nonexistent")), createNodeTreeReader()]) {
-          const { weight, ...facts } = await reader.read(process.argv[2]);
-          reports.push({ bytes: weight.bytes, isFloor: weight.isFloor, facts });
-        }
-        console.log(JSON.stringify(reports));`,
-      resolveDir: fileURLToPath(new URL("../../src/system", import.meta.url)),
-    },
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    outfile: script,
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-  });
+  const contents = `
+    import { createNodeTreeReader, createTreeReader } from "./tree-facts.ts";
+    import { Programs } from "./programs.ts";
+    const reports = [];
+    for (const reader of [await createTreeReader(new Programs(process.env.PATH, "/nonexistent")), createNodeTreeReader()]) {
+      const { weight, ...facts } = await reader.read(process.argv[2]);
+      reports.push({ bytes: weight.bytes, isFloor: weight.isFloor, facts });
+    }
+    console.log(JSON.stringify(reports));`;
+  await bundle({ stdin: { contents, resolveDir: SYSTEM } }, script);
+  copyFileSync(walkWorker, join(root, "walk-worker.js"));
+  writeFileSync(join(root, "package.json"), '{ "type": "module" }');
   const [program = "", ...args] = [...command, process.execPath, script, tree];
   const { stdout, stderr } = spawnSync(program, args, { encoding: "utf8" });
   expect(stderr).toBe("");

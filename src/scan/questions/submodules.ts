@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { isObjectId } from "../../git/admin-directory.ts";
+import { isObjectId, readOperations } from "../../git/admin-directory.ts";
 import { PrivateGitDir } from "../../git/private-git-dir.ts";
 import { askReach } from "../../git/reachability.ts";
 import { splitLines } from "../../git/run.ts";
@@ -69,6 +69,8 @@ export async function holdsWork(
   copyInClone: string,
 ): Promise<boolean> {
   const { gitDir } = store;
+  // What an operation keeps, and the HEADs of worktrees of the store, are no refs of it: they die with it all the same.
+  if ((await readOperations(gitDir)).length > 0 || (await lstatOrNull(join(gitDir, "worktrees"))) !== null) return true;
   const head = (await readSmallFile(join(gitDir, "HEAD")))?.toString("utf8").trim() ?? "";
   const { stdout } = await tools.git.run({
     gitDir,

@@ -1,0 +1,69 @@
+import { createInterface } from "node:readline";
+import { execa } from "execa";
+import type { Programs } from "../programs.ts";
+import type { Walk } from "./records.ts";
+
+/** Returns a walk by GNU find, one process a tree, nearly as fast as `du` (PERF, "Sizes"); null when this machine has no such find. */
+export async function findGnuFind(programs: Programs): Promise<Walk | null> {
+  for (const name of ["find", "gfind"]) {
+    const program = programs.find(name);
+    if (program !== null && (await isGnuFind(program, programs))) return createFindWalk(program, programs);
+  }
+  return null;
+}
+
+async function isGnuFind(program: string, programs: Programs): Promise<boolean> {
+  const { stdout } = await execa(program, ["--version"], { ...spawnOptions(programs), timeout: 10_000, reject: false });
+  return typeof stdout === "string" && stdout.startsWith("find (GNU findutils)");
+}
+
+function spawnOptions(programs: Programs) {
+  return { cwd: "/", env: { PATH: programs.path, LC_ALL: "C" }, extendEnv: false, stdin: "ignore" } as const;
+}
+
+function createFindWalk(program: string, programs: Programs): Walk {
+  return async function* (tree, without, signal) {
+    const find = execa(program, [tree, ...expression(without)], {
+      ...spawnOptions(programs),
+      encoding: "buffer",
+      buffer: false,
+      reject: false,
+      ...(signal && { cancelSignal: signal }),
+    });
+    const complaints: string[] = [];
+    // What vanished meanwhile weighs nothing. Names in complaints are escaped, so that lines are lines.
+    createInterface({ input: find.stderr }).on("line", (line) => {
+      if (!line.endsWith(": No such file or directory") && complaints.length < 3) complaints.push(line);
+    });
+    yield* find.stdout;
+    const { exitCode, shortMessage } = await find;
+    if (complaints.length > 0) throw new Error(complaints.join("; "));
+    // GNU find ends with 1 when something vanished before it was looked at.
+    if (exitCode !== 0 && exitCode !== 1) throw new Error(shortMessage ?? `find ended with exit code ${exitCode}`);
+  };
+}
+
+/** Returns the arguments that make find print records. Directories are told apart first, so that its optimizer does not ask the inode of every file. */
+function expression(without: readonly number[]): string[] {
+  const user = process.geteuid?.() ?? 0;
+
+  const gitEntry = ["-name", ".git", "-printf", "g%P\\0"];
+  const head = ["-name", "HEAD", "-printf", "h%P\\0"];
+  const inodes = either(...without.map((inode) => ["-inum", String(inode)]));
+  const leftOut = without.length === 0 ? [] : [[...inodes, "-prune"]];
+  const notSticky = user === 0 ? [] : ["!", "(", "-perm", "-1000", "!", "-uid", String(user), ")"];
+  const free = ["-readable", "-writable", "-executable", ...notSticky];
+  // What cannot be read and entered is not tried: the record says so, not an error.
+  const restricted = ["-printf", "r%U/%P\\0", ...either(["-readable", "-executable"], ["-prune"])];
+  const entered = ["-printf", "d%b %D\\n", ...either(gitEntry, ["-true"]), ...either(free, restricted)];
+  const directory = ["-type", "d", ...either(...leftOut, entered)];
+  const file = [
+    ...either(gitEntry, head, ["-true"]),
+    ...either(["-links", "1", "-printf", "%b\\n"], ["-printf", "l%b %n %i %D\\n"]),
+  ];
+  return ["-xdev", ...either(directory, file)];
+}
+
+function either(...choices: readonly (readonly string[])[]): string[] {
+  return ["(", ...choices.flatMap((choice) => ["-o", ...choice]).slice(1), ")"];
+}
