@@ -112,6 +112,14 @@ test("a link to the content is not followed", async () => {
   await expect(findSmudgedLfsFiles(tools.git, dir, work, ["big.bin"])).rejects.toThrow("ELOOP");
 });
 
+test("a path with a line break does not have another judged by the pointer of a third", async () => {
+  const { world, work } = await withPointers("a\nb.bin", "b.bin");
+  world.commit(work, "c.bin", "an afternoon\n");
+  for (const name of ["a\nb.bin", "c.bin"]) world.write(work, name, CONTENT);
+  world.write(work, "b.bin", "edited\n");
+  expect(await look(world, work)).toMatchObject({ modified: ["a\nb.bin", "b.bin", "c.bin"], smudged: new Set() });
+});
+
 test("a path with a line break is left a modified one", async () => {
   const { world, work } = await withPointers("a\nb.bin");
   world.write(work, "a\nb.bin", CONTENT);

@@ -181,6 +181,13 @@ test.each([
   expect(registrations.isOwnPrefix("../mnt/ws", ".claude/worktrees/a1")).toBe(false);
 });
 
+test("a registration that records a place at the root does not make every path this clone's", async () => {
+  const clone = await makeClone();
+  const registrations = await decideRegistrations(clone, [record(clone, "b1", "/.claude/worktrees/b1")]);
+  expect(registrations.insideClone("/home/me/.claude/worktrees/a1", "b1")).toBeNull();
+  expect(registrations.all.map((one) => registrations.placeOf(one))).toEqual([null]);
+});
+
 test("the prefix of a path that exists on this host is somebody else's", async () => {
   const clone = await makeClone();
   const other = join(clone.repositoryDir, "ws2");
@@ -198,8 +205,18 @@ test("a recorded path is told relative to the clone, wherever in it", async () =
     "/mnt/ws/x",
     "../../../x",
     "../../../../x",
+    "../../../../ws2/x",
     "/elsewhere/x",
     "/workspaces/ws2/x",
   ];
-  expect(paths.map((path) => registrations.insideClone(path, "b1"))).toEqual(["x/y", "x", "x", "x", null, null, null]);
+  expect(paths.map((path) => registrations.insideClone(path, "b1"))).toEqual([
+    "x/y",
+    "x",
+    "x",
+    "x",
+    null,
+    null,
+    null,
+    null,
+  ]);
 });
