@@ -70,8 +70,9 @@ function covers(approved: Reason, now: Reason): boolean {
   if (approved.code !== now.code || !now.questions.every((question) => approved.questions.includes(question)))
     return false;
   // Ignored files are not saved: what is lost with them is what was seen.
-  if (now.code !== "ignored" || now.detail === approved.detail) return true;
-  return now.paths.length < MAX_NAMED && now.paths.every((path) => approved.paths.includes(path));
+  if (now.code !== "ignored") return true;
+  const areKnown = now.paths.every((path) => approved.paths.includes(path));
+  return areKnown && (now.paths.length < MAX_NAMED || now.detail === approved.detail);
 }
 
 function commitOf({ evidence: { head } }: PlannedWorktree): string | null {

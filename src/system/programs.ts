@@ -1,5 +1,5 @@
-import { accessSync, constants, statSync } from "node:fs";
-import { isAbsolute, join, sep } from "node:path";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { isAbsolute, join, resolve, sep } from "node:path";
 import { KnownError } from "../errors.ts";
 
 /**
@@ -11,9 +11,10 @@ export class Programs {
   readonly #directories: readonly string[];
 
   constructor(callersPath: string | undefined, reposDir: string) {
-    this.#directories = (callersPath ?? "")
-      .split(":")
-      .filter((entry) => isAbsolute(entry) && entry !== reposDir && !entry.startsWith(reposDir + sep));
+    this.#directories = (callersPath ?? "").split(":").filter((entry) => {
+      const real = realPathOf(entry);
+      return isAbsolute(entry) && real !== reposDir && !real.startsWith(reposDir + sep);
+    });
     this.path = this.#directories.join(":");
   }
 
@@ -39,5 +40,14 @@ export class Programs {
         `dl needs \`${name}\` ${why}, and no absolute entry of PATH has it. Install it and run again.`,
       );
     return program;
+  }
+}
+
+/** Returns where a PATH entry leads, through links, `.` and `..`; itself, made plain, where nothing is there. */
+function realPathOf(entry: string): string {
+  try {
+    return realpathSync(entry);
+  } catch {
+    return resolve(entry);
   }
 }

@@ -413,6 +413,19 @@ test.each([
   expect(programs.path).toBe("/nonexistent");
 });
 
+// repos_dir is resolved when the run begins, the entries of PATH are compared as they are written.
+test.each(["<root>/link/bin", "<root>/other/../repos/bin", "<root>/./repos/bin"])(
+  "a git below repos_dir is not found under another spelling of its place: %s",
+  async (entry) => {
+    const root = await temporaryDirectory();
+    for (const directory of ["repos/bin", "other"]) mkdirSync(join(root, directory), { recursive: true });
+    writeFileSync(join(root, "repos/bin/git"), "#!/bin/sh\n");
+    chmodSync(join(root, "repos/bin/git"), 0o755);
+    symlinkSync(join(root, "repos"), join(root, "link"));
+    expect(new Programs(entry.replace("<root>", root), join(root, "repos")).find("git")).toBeNull();
+  },
+);
+
 test("a git beside repos_dir is found, whose name only begins like it", async () => {
   const root = await temporaryDirectory();
   mkdirSync(join(root, "repos-bin"));

@@ -202,3 +202,17 @@ test("a forced removal is withheld when there is another ignored file than was a
   const before = one(scanned("a", ignored(".env")));
   expect(Array.isArray(checked(before, one(scanned("a", ignored(".env", "new.log"))), FORCE))).toBe(false);
 });
+
+test("fewer ignored files than were approved are no objection", () => {
+  const ignored = (...paths: string[]) => ({ ignored: answered({ paths, files: paths.length, bytes: paths.length }) });
+  expect(checked(one(scanned("a", ignored(".env", "a.log"))), one(scanned("a", ignored("a.log"))), FORCE)).toEqual([
+    "a",
+  ]);
+});
+
+// Their number and their size say the same of other files.
+test("a forced removal is withheld when an ignored file took the place of one of its size", () => {
+  const ignored = (path: string) => ({ ignored: answered({ paths: [path], files: 1, bytes: 4096 }) });
+  const before = one(scanned("a", ignored("a.log")));
+  expect(Array.isArray(checked(before, one(scanned("a", ignored("results.csv"))), FORCE))).toBe(false);
+});
