@@ -256,6 +256,7 @@ describe.each<[string, () => Promise<TreeReader>]>([
 
 test.each([
   ["cannot be loaded", "throw new Error('no');"],
+  ["ends before it answers", "process.exit();"],
   ["fails at its work", "require('node:worker_threads').parentPort.on('message', () => { throw new Error('no'); });"],
 ])("gives no figure when the threads' program %s", async (_, program) => {
   const root = await temporary();

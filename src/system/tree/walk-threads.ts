@@ -24,12 +24,15 @@ export function createNodeWalk(worker: URL): Walk {
   let walks = 0;
   const nextThread = (): Worker => {
     const index = walks++ % THREADS;
-    return (threads[index] ??= startThread(worker, () => delete threads[index]));
+    return (threads[index] ??= startThread(worker).once("exit", () => delete threads[index]));
   };
   return async function* (tree, without, signal) {
+    const thread = nextThread();
     const { port1, port2 } = new MessageChannel();
+    const onExit = (): void => port1.close();
+    thread.once("exit", onExit);
     const request: WalkRequest = { tree, without, port: port2 };
-    nextThread().postMessage(request, [port2]);
+    thread.postMessage(request, [port2]);
     try {
       for await (const [message] of on(port1, "message", { close: ["close"], ...(signal && { signal }) })) {
         if (message === null) return;
@@ -38,17 +41,18 @@ export function createNodeWalk(worker: URL): Walk {
       }
       throw new Error(`the thread that walked ${tree} has ended`);
     } finally {
+      thread.off("exit", onExit);
       port1.close();
     }
   };
 }
 
-function startThread(program: URL, onError: () => void): Worker {
-  const thread = new Worker(program, { resourceLimits });
+function startThread(worker: URL): Worker {
+  const thread = new Worker(worker, { resourceLimits });
   thread.unref();
-  // What no walk caught ends the thread, and thereby its ports and its walks.
-  thread.once("error", onError);
-  return thread;
+  thread.setMaxListeners(0);
+  // What went wrong in it ends the thread, and its walks tell.
+  return thread.on("error", () => {});
 }
 
 async function* walkInTurns(tree: string, without: readonly number[]): AsyncGenerator<Buffer> {
