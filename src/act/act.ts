@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { realpath } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { wordsOf } from "../errors.ts";
 import { readAdminDirectories } from "../git/admin-directory.ts";
 import { registrationId } from "../model/worktree.ts";
@@ -10,6 +11,7 @@ import { decideRegistrations } from "../scan/registrations.ts";
 import { scanStrays, scanSubtrees, surveySurroundings } from "../scan/scan.ts";
 import type { Tools } from "../scan/tools.ts";
 import { lockFile } from "../system/flock.ts";
+import { lstatWithin } from "../system/small-file.ts";
 import { archiveWorktree, requireArchived, type Archive } from "./archive.ts";
 import { DeletionQueue } from "./deletion-queue.ts";
 import { putBack, Quarantine, type Quarantined } from "./quarantine.ts";
@@ -33,6 +35,8 @@ export interface ActProgress {
   readonly onWaiting: (lock: string) => void;
   readonly onRemoved: (bytes: number) => void;
   readonly onDeleting: (place: string) => void;
+  /** Something that no outcome of a worktree tells: the run has failed in it. */
+  readonly onProblem: (words: string) => void;
 }
 
 /**
@@ -48,21 +52,22 @@ export async function act(
 ): Promise<ClonePass[]> {
   const deletions = new DeletionQueue(tools.programs, tools.signal, progress.onDeleting);
   const passes: ClonePass[] = [];
-  const quarantines: Quarantine[] = [];
-  let quarantine: { readonly repositoryDir: string; readonly open: Quarantine } | null = null;
+  // One a repository, whatever order its clones come in: its owner's lock is held against everybody, this run included.
+  const quarantines = new Map<string, Quarantine>();
   for (const planned of clones) {
     const pass = new CloneActor(tools, planned, flags, deletions, progress, async () => {
       const { repositoryDir } = planned.clone;
-      if (quarantine?.repositoryDir !== repositoryDir) {
-        quarantine = { repositoryDir, open: await Quarantine.open(repositoryDir, runId, tools.programs, tools.signal) };
-        quarantines.push(quarantine.open);
+      let quarantine = quarantines.get(repositoryDir);
+      if (quarantine === undefined) {
+        quarantine = await Quarantine.open(repositoryDir, runId, tools.programs, tools.signal);
+        quarantines.set(repositoryDir, quarantine);
       }
-      return quarantine.open;
+      return quarantine;
     });
     passes.push(await pass.run());
   }
   await deletions.finished();
-  for (const open of quarantines) await open.close();
+  for (const quarantine of quarantines.values()) await quarantine.close();
   return passes;
 }
 
@@ -118,16 +123,27 @@ class CloneActor {
 
   async #underLock<T>(work: () => Promise<T>): Promise<T> {
     this.#tools.signal.throwIfAborted();
+    await this.#requireRealPath();
     const path = join(this.#planned.clone.repositoryDir, ".lock");
     const lock = await lockFile(path, this.#tools.programs, {
       signal: this.#tools.signal,
       onWait: () => this.#progress.onWaiting(path),
     });
     try {
+      await this.#requireRealPath();
       return await work();
     } finally {
       await lock.release();
     }
+  }
+
+  /** Throws when a directory between repos_dir and the clone is a link by now: what it leads to lies outside (SPEC §6.8). */
+  async #requireRealPath(): Promise<void> {
+    const { reposDir } = this.#tools;
+    const { path } = this.#planned.clone;
+    const isReal = (await lstatWithin(reposDir, relative(reposDir, path)))?.isDirectory() === true;
+    if (!isReal || (await realpath(reposDir)) !== reposDir)
+      throw new Error(`${path} is not where it was: a link or nothing is on the way to it`);
   }
 
   async #removeBatch(batch: readonly Removal[]): Promise<void> {
@@ -204,11 +220,10 @@ class CloneActor {
       try {
         for (const archive of one.archives)
           await requireArchived(this.#tools, archive, quarantinedDirectory(one, archive));
+        await this.#handOver(one);
       } catch (error) {
         await this.#giveBack(one, () => ({ kind: "failed", words: wordsOf(error) }));
-        continue;
       }
-      await this.#handOver(one);
     }
   }
 
@@ -257,7 +272,11 @@ class CloneActor {
         const id = registrationId(stray.registration);
         if (id === null || !approved.has(id) || stray.decision === "keep") continue;
         try {
-          this.#deletions.add(await (await this.#openQuarantine()).takeRegistration(clone, id), id, () => {});
+          const path = await (await this.#openQuarantine()).takeRegistration(clone, id);
+          this.#deletions.add(path, id, (error) => {
+            if (error !== null)
+              this.#progress.onProblem(`registration ${id} was dropped, but not all of it could be deleted: ${error}`);
+          });
           this.#dropped.push(id);
         } catch (error) {
           failed.push(id);

@@ -22,7 +22,7 @@ export class DeletionQueue {
   add(path: string, name: string, done: (error: string | null) => void): void {
     this.#last = this.#last.then(async () => {
       // What an interruption leaves in quarantine is verified: the next acting run finishes it.
-      if (this.#signal.aborted) return;
+      if (this.#signal.aborted) return done("the run was interrupted; the next one deletes it");
       this.#onStart(name);
       try {
         await deleteTree(path, this.#programs);

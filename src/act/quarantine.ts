@@ -157,11 +157,18 @@ export async function putBack(
   }
 }
 
+/** What an earlier run had verified. */
+export interface RecoveredRun {
+  readonly entries: readonly string[];
+  /** Lets go of the run, and takes its directory away where nothing is left in it. */
+  readonly done: () => Promise<void>;
+}
+
 /** What recovery found and did in one repository. */
 export interface Recovered {
   readonly putBack: readonly string[];
-  /** Paths that an earlier run had verified: to be deleted, then `close`d over. */
-  readonly toDelete: readonly string[];
+  /** Runs whose verified entries are to be deleted: each is held against other runs until `done`. */
+  readonly toDelete: readonly RecoveredRun[];
   readonly errors: readonly string[];
 }
 
@@ -171,7 +178,7 @@ export interface Recovered {
  */
 export async function recover(repositoryDir: string, programs: Programs): Promise<Recovered> {
   const root = join(repositoryDir, QUARANTINE);
-  const found = { putBack: [] as string[], toDelete: [] as string[], errors: [] as string[] };
+  const found = { putBack: [] as string[], toDelete: [] as RecoveredRun[], errors: [] as string[] };
   try {
     if ((await lstatOrNull(root)) === null) return found;
     await requireOwnDirectory(root);
@@ -187,16 +194,21 @@ async function recoverRun(
   repositoryDir: string,
   run: string,
   programs: Programs,
-  found: { putBack: string[]; toDelete: string[]; errors: string[] },
+  found: { putBack: string[]; toDelete: RecoveredRun[]; errors: string[] },
 ): Promise<void> {
   if ((await lstatOrNull(run))?.isDirectory() !== true)
     throw new Error(`${run} is no directory of dl's: look at it and take it away`);
   const owner = await tryLockFile(join(run, "owner"), programs);
   if (owner === null) return;
+  const entries: string[] = [];
+  const done = async (): Promise<void> => {
+    await owner.release();
+    await removeRun(run);
+  };
   try {
     for (const name of await readdir(run)) {
       const entry = join(run, name);
-      if (/^\d+\.verified$/.test(name)) found.toDelete.push(entry);
+      if (/^\d+\.verified$/.test(name)) entries.push(entry);
       else if (/^\d+\.moving$/.test(name)) {
         try {
           const place = await undo(repositoryDir, entry);
@@ -207,9 +219,9 @@ async function recoverRun(
       } else if (name !== "owner") found.errors.push(`${entry} is nothing that dl made: look at it and take it away`);
     }
   } finally {
-    await owner.release();
+    if (entries.length > 0) found.toDelete.push({ entries, done });
+    else await done();
   }
-  await removeRun(run);
 }
 
 /** Returns the path that was put back, or null when nothing had moved yet. */
@@ -230,7 +242,7 @@ async function undo(repositoryDir: string, entry: string): Promise<string | null
 }
 
 /** Removes the directories of a run, and the quarantine, once nothing is left in them. */
-export async function removeRun(run: string): Promise<void> {
+async function removeRun(run: string): Promise<void> {
   const left = await readdir(run).catch(() => []);
   if (left.some((name) => name !== "owner")) return;
   await rm(join(run, "owner"), { force: true });

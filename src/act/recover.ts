@@ -1,9 +1,9 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { wordsOf } from "../errors.ts";
 import type { Tools } from "../scan/tools.ts";
 import { deleteTree } from "../system/delete-tree.ts";
 import { lockFile } from "../system/flock.ts";
-import { recover, removeRun } from "./quarantine.ts";
+import { recover } from "./quarantine.ts";
 
 /**
  * Finishes or undoes what interrupted runs left in the quarantines below repos_dir: under each repository's lock what was not verified is moved
@@ -31,9 +31,12 @@ export async function recoverAll(
       for (const place of recovered.putBack)
         say(`an earlier run was interrupted: ${place} was moved back to its place`);
       for (const words of recovered.errors) fail(words);
-      for (const entry of recovered.toDelete) {
-        await deleteTree(entry, tools.programs);
-        await removeRun(dirname(entry));
+      for (const { entries, done } of recovered.toDelete) {
+        try {
+          for (const entry of entries) await deleteTree(entry, tools.programs);
+        } finally {
+          await done();
+        }
       }
       if (recovered.toDelete.length > 0)
         say(`an earlier run was interrupted: what it had taken out of ${repositoryDir} is deleted now`);

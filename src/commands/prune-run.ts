@@ -87,11 +87,16 @@ export class PruneRun {
 
     let done = 0;
     let freed = 0;
+    let hasProblem = false;
     const spaceBefore = await freeSpace(tools.reposDir);
     const passes = await act(tools, planned, flags, randomUUID(), {
       onWaiting: (lock) => say(`waiting for ${lock}, which another process holds`),
       onDeleting: (place) =>
         progress.show(`removed ${done} of ${document.totals.toRemove}, ${size(freed)} freed; deleting ${place}`),
+      onProblem: (words) => {
+        hasProblem = true;
+        say(words);
+      },
       onRemoved: (bytes) => {
         done++;
         freed += bytes;
@@ -104,7 +109,7 @@ export class PruneRun {
     return this.#finish(
       report,
       notesOf(around, planned, passes, change(spaceBefore, await freeSpace(tools.reposDir))),
-      interrupted ?? (failed || wasCut || hasFailed(report) ? 1 : 0),
+      interrupted ?? (failed || hasProblem || wasCut || hasFailed(report) ? 1 : 0),
       true,
     );
   }

@@ -11,6 +11,7 @@ import {
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { World } from "../../fixtures/world.ts";
+import { recoverAll } from "../../src/act/recover.ts";
 import { removalsOf } from "../../src/plan/plan.ts";
 import { FORCE, stagesOf } from "../helpers/stages.ts";
 import { temporaryWorld } from "../helpers/temporary.ts";
@@ -258,3 +259,70 @@ test.each(["blob", "tag"])(
     expect(existsSync(join(world.main.clone, ".git/worktrees/a1/refs/worktree/mine"))).toBe(true);
   },
 );
+
+test("clones of one repository that come before and after another's share its quarantine", async () => {
+  const world = await temporaryWorld({ owner: "o", repo: "r", workspace: "a" });
+  const inner = world.addRepository({ owner: "o/r", repo: "m", workspace: "x" });
+  const last = world.addClone("z", world.main);
+  const directories = [
+    world.addWorktree("a1"),
+    world.addWorktree("m1", { inside: inner.clone }),
+    world.addWorktree("z1", { inside: last.clone }),
+  ];
+  world.containerise();
+  const stages = await stagesOf(world);
+  const planned = (await stages.plan()).toSorted((x, y) => (x.clone.path < y.clone.path ? -1 : 1));
+  expect(planned.map(({ clone }) => clone.workspace)).toEqual(["a", "x", "z"]);
+  await stages.act(planned);
+  expect(directories.filter((directory) => existsSync(directory))).toEqual([]);
+  expect(existsSync(quarantine(world))).toBe(false);
+});
+
+test("a repository's directory swapped for a link after the plan leads nothing out of repos_dir", async () => {
+  const world = await temporaryWorld();
+  world.addWorktree("a1");
+  world.containerise();
+  const stages = await stagesOf(world);
+  const planned = await stages.plan();
+  const outside = join(world.root, "outside");
+  renameSync(world.main.directory, outside);
+  symlinkSync(outside, world.main.directory);
+  const before = world.digest(outside);
+  const [pass] = await stages.act(planned);
+  expect(pass?.removals.get(place("a1"))).toMatchObject({ kind: "failed" });
+  expect(world.digest(outside)).toBe(before);
+});
+
+test("a clone whose admin area is a link loses nothing to the flag: what hangs on its registrations cannot be seen", async () => {
+  const world = await temporaryWorld();
+  const a = world.addWorktree("a1");
+  writeFileSync(join(a, "staged.txt"), "only in the index\n");
+  world.git(a, "add", "staged.txt");
+  rmSync(join(a, "staged.txt"));
+  world.containerise();
+  const admins = join(world.main.clone, ".git/worktrees");
+  const moved = join(world.main.clone, ".git/moved");
+  renameSync(admins, moved);
+  symlinkSync(moved, admins);
+  const before = world.digest(world.main.clone);
+  const stages = await stagesOf(world);
+  const planned = await stages.plan(FORCE);
+  expect(planned.flatMap(({ worktrees }) => worktrees.map(({ decision }) => decision))).toEqual(["keep"]);
+  await stages.act(planned, FORCE);
+  expect(world.digest(world.main.clone)).toBe(before);
+});
+
+test("what an interruption left undeleted is not told as removed, and the next run finishes it", async () => {
+  const world = await temporaryWorld();
+  const names = ["a1", "b1"];
+  for (const name of names) world.addWorktree(name);
+  world.containerise();
+  const controller = new AbortController();
+  const stages = await stagesOf(world, controller.signal);
+  const [pass] = await stages.act(await stages.plan(), undefined, { onDeleting: () => controller.abort() });
+  expect(names.map((name) => pass?.removals.get(place(name))?.kind)).toEqual(["removed", "failed"]);
+  expect(existsSync(quarantine(world))).toBe(true);
+  const next = await stagesOf(world);
+  expect(await recoverAll(next.tools, [world.main.directory], () => {})).toBe(true);
+  expect(existsSync(quarantine(world))).toBe(false);
+});

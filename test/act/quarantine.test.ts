@@ -82,6 +82,19 @@ test("what an interrupted run had verified is deleted by the next one", async ()
   expect(left(set)).toEqual([]);
 });
 
+test("what one run finishes is left alone by another until it is done", async () => {
+  const set = await scene();
+  const quarantine = await set.open();
+  await quarantine.markVerified(await quarantine.take(set.clone, PLACE, set.identity, ["a1"]));
+  await quarantine.close();
+  const { programs } = set.stages.tools;
+  const first = await recover(set.clone.repositoryDir, programs);
+  expect(first.toDelete.map(({ entries }) => entries.length)).toEqual([1]);
+  expect((await recover(set.clone.repositoryDir, programs)).toDelete).toEqual([]);
+  await first.toDelete[0]?.done();
+  expect((await recover(set.clone.repositoryDir, programs)).toDelete).toHaveLength(1);
+});
+
 test("what a live run holds is left to it", async () => {
   const set = await scene();
   const quarantine = await set.open();

@@ -48,6 +48,7 @@ export async function stagesOf(world: World, signal: AbortSignal = new AbortCont
         onWaiting: () => {},
         onRemoved: () => {},
         onDeleting: () => {},
+        onProblem: () => {},
         ...progress,
       }),
   };
