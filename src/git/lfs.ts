@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { lstatOrNull, openRegularFile } from "../system/small-file.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
 import { splitLines, splitNul, type Git } from "./run.ts";
 
@@ -99,10 +98,12 @@ function splitBatch(output: Buffer): string[] {
 }
 
 async function isFileOf(path: string, pointer: LfsPointer): Promise<boolean> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  // A link, a FIFO or a directory in its place is an edit, whatever lies behind it.
+  if ((await lstatOrNull(path))?.isFile() !== true) return false;
+  const file = await openRegularFile(path);
+  if (file === null) return false;
   try {
-    const stats = await file.stat();
-    if (!stats.isFile() || stats.size !== pointer.size) return false;
+    if ((await file.stat()).size !== pointer.size) return false;
     const hash = createHash("sha256");
     for await (const chunk of file.createReadStream({ autoClose: false })) hash.update(chunk as Buffer);
     return hash.digest("hex") === pointer.sha256;

@@ -1,8 +1,8 @@
-import { constants } from "node:fs";
 import { mkdir, open, readdir, rm, writeFile } from "node:fs/promises";
 import { platform } from "node:os";
 import { join } from "node:path";
 import { errnoOf } from "../errors.ts";
+import { openRegularFile } from "../system/small-file.ts";
 import { temporaryWords, type TemporaryDirectory } from "../system/temporary.ts";
 
 /** What a private git directory is made from. */
@@ -16,6 +16,11 @@ export interface PrivateGitDirSource {
   readonly sha256: boolean;
 }
 
+/**
+ * The header of the extension that marks a sparse index (Documentation/technical/index-format). To expand one, every git writes its trees again and so
+ * freshens the times of the objects that it borrows; a dry run changes nothing below repos_dir (SPEC §6.8).
+ */
+const SPARSE_INDEX = Buffer.from("sdir\0\0\0\0", "latin1");
 const MAX_INDEX = 1024 * 1024 * 1024;
 const SHARED_INDEX = /^sharedindex\.(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const MAX_SHARED_INDEXES = 8;
@@ -94,26 +99,26 @@ async function copyIndex(adminDirectory: string, to: string): Promise<void> {
  * hide an edit of the same size.
  */
 async function copyRegularFile(from: string, to: string): Promise<void> {
-  let source;
-  try {
-    source = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return;
-    throw error;
-  }
+  const source = await openRegularFile(from);
+  if (source === null) return;
   try {
     const stats = await source.stat();
-    if (!stats.isFile()) throw new Error(`${from} is not a regular file`);
     if (stats.size > MAX_INDEX) throw new Error(`${from} is larger than ${MAX_INDEX} bytes`);
     const copy = await open(to, "wx", 0o600);
     try {
       const chunk = Buffer.allocUnsafe(1024 * 1024);
+      let tail = Buffer.alloc(0);
       for (let length = 0; ;) {
         const { bytesRead } = await source.read(chunk, 0, chunk.length, null);
         if (bytesRead === 0) break;
         length += bytesRead;
         if (length > MAX_INDEX) throw new Error(`${from} grew past ${MAX_INDEX} bytes while it was copied`);
-        await copy.write(chunk, 0, bytesRead);
+        const seen = Buffer.concat([tail, chunk.subarray(0, bytesRead)]);
+        if (seen.includes(SPARSE_INDEX))
+          throw new Error(`${from} is a sparse index: git would touch the clone's objects to read it`);
+        tail = seen.subarray(-SPARSE_INDEX.length);
+        const { bytesWritten } = await copy.write(chunk, 0, bytesRead);
+        if (bytesWritten < bytesRead) throw new Error(`${from} could not be copied whole`);
       }
       const seconds = Math.floor(stats.mtimeMs / 1000);
       await copy.utimes(seconds, seconds);

@@ -17,6 +17,8 @@ export interface StatusFacts {
   readonly changed: readonly string[];
   /** The part of `changed` that differs from the index alone and is a modified regular entry: it may be a smudged LFS file. */
   readonly modified: readonly string[];
+  /** The part of `changed` whose file is gone, and which is as HEAD has it in the index. */
+  readonly deleted: readonly string[];
   readonly untracked: readonly string[];
   readonly ignored: readonly string[];
 }
@@ -69,6 +71,7 @@ export async function readStatus(git: Git, gitDir: PrivateGitDir, workTree: stri
   });
   const changed: string[] = [];
   const modified: string[] = [];
+  const deleted: string[] = [];
   const untracked: string[] = [];
   const ignored: string[] = [];
   for (const record of splitNul(stdout)) {
@@ -79,9 +82,10 @@ export async function readStatus(git: Git, gitDir: PrivateGitDir, workTree: stri
     else {
       changed.push(path);
       if (record.startsWith(" M ")) modified.push(path);
+      if (record.startsWith(" D ")) deleted.push(path);
     }
   }
-  return { changed, modified, untracked, ignored };
+  return { changed, modified, deleted, untracked, ignored };
 }
 
 async function clearBit(

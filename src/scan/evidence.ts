@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { access } from "node:fs/promises";
+import { access, lstat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { errnoOf } from "../errors.ts";
 import { readHead, readOperations, readOwnRefs } from "../git/admin-directory.ts";
@@ -15,7 +15,7 @@ import {
 } from "../model/evidence.ts";
 import { WORKTREES_PLACE } from "../model/place.ts";
 import type { Head, ReadableAdmin, Skipped, Worktree } from "../model/worktree.ts";
-import { mapConcurrently } from "../system/concurrency.ts";
+import { createLimit } from "../system/concurrency.ts";
 import { mountsWithin } from "../system/mounts.ts";
 import type { OccupantSurvey } from "../system/occupants.ts";
 import type { TreeFacts, Weight } from "../system/tree-facts.ts";
@@ -29,6 +29,8 @@ import type { Tools } from "./tools.ts";
 
 /** How many worktrees are looked at at a time: cold disks want about eight, warm ones lose nothing by it (PERF, "The whole plan"). */
 const AT_A_TIME = 8;
+/** One limit for the whole program: clones are scanned side by side, and share it. */
+const limited = createLimit(AT_A_TIME);
 
 /** What is read once for all worktrees of a clone. */
 export interface Ground {
@@ -56,12 +58,16 @@ export function gatherEvidence(
   listing: Listing,
   onDone: () => void,
 ): Promise<Gathered[]> {
-  return mapConcurrently(listing.worktrees, AT_A_TIME, async (worktree) => {
-    tools.signal.throwIfAborted();
-    const gathered = await gatherOne(tools, ground, worktree, listing);
-    onDone();
-    return gathered;
-  });
+  return Promise.all(
+    listing.worktrees.map((worktree) =>
+      limited(async () => {
+        tools.signal.throwIfAborted();
+        const gathered = await gatherOne(tools, ground, worktree, listing);
+        onDone();
+        return gathered;
+      }),
+    ),
+  );
 }
 
 /** Returns the evidence with its last answer. */
@@ -155,6 +161,7 @@ function workingTree(ground: Ground, worktree: Worktree, children: readonly Work
   return {
     directory: worktree.directory,
     clonePath: ground.clone.path,
+    isForgotten: worktree.registration.state === "none",
     nestedNames: new Set([...children, ...skipped].map(({ place }) => place.slice(place.lastIndexOf("/") + 1))),
   };
 }
@@ -209,14 +216,16 @@ function askEmbedded(
   });
 }
 
-/** A worktree leaves its place only when this user may write to the directory that holds it, and to it itself. */
+/** A worktree and its registration leave their places only when this user may write to what holds them, and to them themselves. */
 async function askParent(worktree: Worktree): Promise<StuckDirectory[]> {
-  for (const directory of [dirname(worktree.directory), worktree.directory]) {
+  const admin = readableAdmin(worktree);
+  const moved = [worktree.directory, ...(admin === null ? [] : [admin.directory])];
+  for (const directory of moved.flatMap((path) => [dirname(path), path])) {
     try {
       await access(directory, constants.W_OK | constants.X_OK);
     } catch (error) {
       if (errnoOf(error) === "EACCES" || errnoOf(error) === "EROFS")
-        return [{ path: "", owner: `nobody that this user is (${directory})` }];
+        return [{ path: "", owner: `uid ${(await lstat(directory)).uid}, as ${directory} does` }];
       throw error;
     }
   }

@@ -10,6 +10,7 @@ import { mapConcurrently } from "../system/concurrency.ts";
 import { readMountPoints } from "../system/mounts.ts";
 import { lstatOrNull } from "../system/small-file.ts";
 import { surveyOccupants, type OccupantSurvey } from "../system/occupants.ts";
+import { withinTime } from "../system/time-limit.ts";
 import { Weight } from "../system/tree-facts.ts";
 import { completeEvidence, gatherEvidence, type Gathered, type Ground } from "./evidence.ts";
 import { ask } from "./questions/ask.ts";
@@ -18,6 +19,9 @@ import { decideRegistrations } from "./registrations.ts";
 import { gatherStrays, type GatheredStray } from "./strays.ts";
 import type { Tools } from "./tools.ts";
 import { listWorktrees, type Listing, type Start } from "./worktrees.ts";
+
+/** How many clones, and repositories, are drafted at a time; how many worktrees are looked at is one limit over all of them. */
+const AT_A_TIME = 8;
 
 /** How far a scan has come; called often. */
 export interface ScanProgress {
@@ -34,8 +38,10 @@ export interface Surroundings {
 /** Looks at the processes and the mount table of this machine. */
 export async function surveySurroundings(tools: Tools): Promise<Surroundings> {
   return {
-    occupants: await ask(() => surveyOccupants({ programs: tools.programs, reposDir: tools.reposDir })),
-    mounts: await ask(() => readMountPoints(tools.programs)),
+    occupants: await ask(() =>
+      withinTime(surveyOccupants({ programs: tools.programs, reposDir: tools.reposDir }), "looking at the processes"),
+    ),
+    mounts: await ask(() => withinTime(readMountPoints(tools.programs), "reading the mount table")),
   };
 }
 
@@ -56,12 +62,13 @@ export async function scanClones(
   around: Surroundings,
   progress: ScanProgress,
 ): Promise<ScannedClone[]> {
-  const drafts: Draft[] = [];
-  for (const clone of clones) {
-    const draft = await draftClone(tools, clone, around, [{ kind: "clone" }], [`${clone.gitDir}/worktrees`], progress);
-    if (draft !== null) drafts.push(draft);
-  }
-  return complete(tools, drafts);
+  const drafts = await mapConcurrently(clones, AT_A_TIME, (clone) =>
+    draftClone(tools, clone, around, [{ kind: "clone" }], [`${clone.gitDir}/worktrees`], progress),
+  );
+  return complete(
+    tools,
+    drafts.filter((draft) => draft !== null),
+  );
 }
 
 /** Scans subtrees of one clone again, by the same code: what their places hold now, or what was moved out of them. */
@@ -219,7 +226,7 @@ export async function scanWorld(
   const repositories = new Map<string, Clone[]>();
   for (const clone of clones)
     repositories.set(clone.repositoryDir, [...(repositories.get(clone.repositoryDir) ?? []), clone]);
-  const scanned = await mapConcurrently([...repositories.values()], 1, (siblings) =>
+  const scanned = await mapConcurrently([...repositories.values()], AT_A_TIME, (siblings) =>
     scanClones(tools, siblings, around, progress),
   );
   return scanned.flat();

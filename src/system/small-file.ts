@@ -1,15 +1,14 @@
 import { constants, type Stats } from "node:fs";
-import { lstat, open } from "node:fs/promises";
+import { lstat, open, type FileHandle } from "node:fs/promises";
 import { errnoOf } from "../errors.ts";
 
 const DEFAULT_CAP = 64 * 1024;
 
 /**
- * Returns the bytes of a small regular file, or null when nothing is there. No link is followed in the last component
- * and nothing blocks: a FIFO planted under the name is refused, not waited for (GIT-FACTS fact 10).
- * Throws when it is anything but a regular file of at most `cap` bytes, or cannot be read.
+ * Opens a regular file to read it: no link is followed in the last component and nothing blocks, as a FIFO planted under the name is refused, not
+ * waited for (GIT-FACTS fact 10). Returns null when nothing is there. Throws when it is anything but a regular file, or cannot be opened.
  */
-export async function readSmallFile(path: string, cap = DEFAULT_CAP): Promise<Buffer | null> {
+export async function openRegularFile(path: string): Promise<FileHandle | null> {
   let file;
   try {
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -18,42 +17,33 @@ export async function readSmallFile(path: string, cap = DEFAULT_CAP): Promise<Bu
     if (errnoOf(error) === "ELOOP") throw new Error(`${path} is a symbolic link`, { cause: error });
     throw error;
   }
-  try {
-    const stats = await file.stat();
-    if (!stats.isFile()) throw new Error(`${path} is not a regular file`);
-    // Never more than the cap is read, however fast the file grows meanwhile.
-    const buffer = Buffer.alloc(Math.min(stats.size, cap) + 1);
-    let length = 0;
-    while (length < buffer.length) {
-      const { bytesRead } = await file.read(buffer, length, buffer.length - length);
-      if (bytesRead === 0) return buffer.subarray(0, length);
-      length += bytesRead;
-    }
-    throw new Error(stats.size > cap ? `${path} is larger than ${cap} bytes` : `${path} grew while it was read`);
-  } finally {
-    await file.close();
-  }
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw new Error(`${path} is not a regular file`);
 }
 
 /**
- * Returns at most the first `bytes` bytes of a regular file of any size, or null when nothing is there. As `readSmallFile` it follows no link in the
- * last component and does not block. Throws when it is anything but a regular file, or cannot be read.
+ * Returns the bytes of a small regular file, or null when nothing is there. Throws when it is anything but a regular file of at most `cap` bytes, or
+ * cannot be read.
+ */
+export async function readSmallFile(path: string, cap = DEFAULT_CAP): Promise<Buffer | null> {
+  const bytes = await readStart(path, cap + 1);
+  if (bytes !== null && bytes.length > cap) throw new Error(`${path} is larger than ${cap} bytes`);
+  return bytes;
+}
+
+/**
+ * Returns at most the first `bytes` bytes of a regular file of any size, however fast it grows, or null when nothing is there. Throws when it is
+ * anything but a regular file, or cannot be read.
  */
 export async function readStart(path: string, bytes: number): Promise<Buffer | null> {
-  let file;
+  const file = await openRegularFile(path);
+  if (file === null) return null;
   try {
-    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return null;
-    if (errnoOf(error) === "ELOOP") throw new Error(`${path} is a symbolic link`, { cause: error });
-    throw error;
-  }
-  try {
-    if (!(await file.stat()).isFile()) throw new Error(`${path} is not a regular file`);
-    const buffer = Buffer.alloc(bytes);
+    const buffer = Buffer.alloc(Math.min((await file.stat()).size + 1, bytes));
     let length = 0;
-    while (length < bytes) {
-      const { bytesRead } = await file.read(buffer, length, bytes - length);
+    while (length < buffer.length) {
+      const { bytesRead } = await file.read(buffer, length, buffer.length - length);
       if (bytesRead === 0) break;
       length += bytesRead;
     }

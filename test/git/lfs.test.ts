@@ -109,7 +109,7 @@ test("a link to the content is not followed", async () => {
   rmSync(join(work, "big.bin"));
   writeFileSync(join(world.root, "content"), CONTENT);
   symlinkSync(join(world.root, "content"), join(work, "big.bin"));
-  await expect(findSmudgedLfsFiles(tools.git, dir, work, ["big.bin"])).rejects.toThrow("ELOOP");
+  expect(await findSmudgedLfsFiles(tools.git, dir, work, ["big.bin"])).toEqual(new Set());
 });
 
 test("a path with a line break does not have another judged by the pointer of a third", async () => {

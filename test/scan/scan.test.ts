@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { World } from "../../fixtures/world.ts";
@@ -320,4 +330,23 @@ test("an edit of the same size in the second of the checkout is seen, however la
   world.containerise();
   await new Promise((resolve) => setTimeout(resolve, 1200));
   expect(await judged(world)).toEqual({ a1: "held uncommitted" });
+});
+
+test("a sparse index is not expanded: the times of the clone's objects would change", async () => {
+  const world = await temporaryWorld();
+  const directory = world.addWorktree("a1");
+  world.git(directory, "sparse-checkout", "set", "--cone", "--sparse-index", "lib");
+  world.containerise();
+  const objects = join(world.main.clone, ".git/objects");
+  for (const path of readdirSync(objects, { recursive: true, encoding: "utf8" })) utimesSync(join(objects, path), 1, 1);
+  expect(await judged(world)).toEqual({ a1: "held could-not-tell" });
+});
+
+test("a forgotten worktree that lacks files of a safe commit, and has no other, goes", async () => {
+  const world = await temporaryWorld();
+  const directory = world.addWorktree("a1");
+  world.containerise();
+  rmSync(admin(world), { recursive: true });
+  rmSync(join(directory, "src/a.txt"));
+  expect(await judged(world)).toEqual({ a1: "forgotten" });
 });

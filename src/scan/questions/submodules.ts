@@ -90,7 +90,11 @@ export async function holdsWork(
 
   const source = { commit, objects: [join(gitDir, "objects")], indexOf: gitDir, sha256: commit.length === 64 };
   const dir = await ask(() => PrivateGitDir.create(tools.temporary, source));
-  const tree = await askWorkingTree(tools, { directory, clonePath: copyInClone, nestedNames: new Set() }, dir);
+  const tree = await askWorkingTree(
+    tools,
+    { directory, clonePath: copyInClone, nestedNames: new Set(), isForgotten: false },
+    dir,
+  );
   if (dir.kind === "answered") await dir.value.remove();
   if (tree.uncommitted.kind === "unanswered") throw new Error(tree.uncommitted.words);
   if (tree.ignored.kind === "unanswered") throw new Error(tree.ignored.words);

@@ -5,6 +5,7 @@ import type { Answer, OnlyCopies } from "../../model/evidence.ts";
 import { WORKTREES_PLACE } from "../../model/place.ts";
 import { findOnlyCopies, isIdenticalInClone, type CopyContext } from "../only-copies.ts";
 import { isManifestName, RegenerableJudge } from "../regenerable.ts";
+import { TIME_LIMIT_MS } from "../../system/time-limit.ts";
 import type { Tools } from "../tools.ts";
 import { askWith } from "./ask.ts";
 
@@ -14,6 +15,8 @@ export interface WorkingTree {
   readonly clonePath: string;
   /** Names of the entries of its worktrees place, worktrees and skipped ones. */
   readonly nestedNames: ReadonlySet<string>;
+  /** It is compared with a commit that it was never known to be of: what it lacks of that commit is no work of its own. */
+  readonly isForgotten: boolean;
 }
 
 /** What git says of a working tree against a commit. */
@@ -54,7 +57,7 @@ function copyContext(tools: Tools, tree: WorkingTree, index: IndexFacts): CopyCo
     }),
     isNestedPlace: (path) =>
       path.startsWith(`${WORKTREES_PLACE}/`) && tree.nestedNames.has(path.slice(WORKTREES_PLACE.length + 1)),
-    signal: tools.signal,
+    signal: AbortSignal.any([tools.signal, AbortSignal.timeout(TIME_LIMIT_MS)]),
   };
 }
 
@@ -66,7 +69,8 @@ async function findUncommitted(
   context: CopyContext,
 ): Promise<string[]> {
   const smudged = await findSmudgedLfsFiles(tools.git, dir, tree.directory, status.modified);
-  const paths = status.changed.filter((path) => !smudged.has(path));
+  const lacking = new Set(tree.isForgotten ? status.deleted : []);
+  const paths = status.changed.filter((path) => !smudged.has(path) && !lacking.has(path));
   for (const path of status.untracked) {
     // The files of a nested worktree show up as plain untracked ones: its gitfile does not resolve on the host (GIT-FACTS 5.1).
     if (isInNested(tree, path)) continue;

@@ -15,7 +15,7 @@ async function look(world: World, directory: string, nested: readonly string[] =
   const { tools } = await stagesOf(world);
   const before = world.digest(world.reposDir);
   const dir = await ask(() => privateGitDirOf(world, tools, directory));
-  const tree = { directory, clonePath: world.main.clone, nestedNames: new Set(nested) };
+  const tree = { directory, clonePath: world.main.clone, nestedNames: new Set(nested), isForgotten: false };
   const answers = await askWorkingTree(tools, tree, dir);
   expect(world.digest(world.reposDir)).toBe(before);
   return answers;
@@ -136,7 +136,7 @@ test("a link and its text are compared, never what it leads to", async () => {
 test("without a git directory neither question has an answer", async () => {
   const { world, work } = await makeWorktree();
   const { tools } = await stagesOf(world);
-  const tree = { directory: work, clonePath: world.main.clone, nestedNames: new Set<string>() };
+  const tree = { directory: work, clonePath: world.main.clone, nestedNames: new Set<string>(), isForgotten: false };
   const words = unanswered("its HEAD is a link");
   expect(await askWorkingTree(tools, tree, words)).toEqual({ uncommitted: words, ignored: words });
 });
@@ -170,7 +170,7 @@ test.skipIf(process.getuid?.() === 0)(
     chmodSync(join(work, "scratch"), 0);
     const { tools } = await stagesOf(world);
     const dir = answered(await privateGitDirOf(world, tools, work));
-    const tree = { directory: work, clonePath: world.main.clone, nestedNames: new Set<string>() };
+    const tree = { directory: work, clonePath: world.main.clone, nestedNames: new Set<string>(), isForgotten: false };
     const { uncommitted, ignored } = await askWorkingTree(tools, tree, dir);
     expect(uncommitted).toEqual(answered([]));
     expect(ignored).toEqual(unanswered(expect.stringContaining("EACCES") as string));
