@@ -15,8 +15,9 @@ const MAX_HISTORY = 50_000;
 
 /**
  * Makes the private git directory in which a directory that git forgot is judged: nothing but its content is left to tell what it is, so it is
- * compared with the commit, of those that a safe ref reaches, that comes nearest to it. An exact one is searched for by the id that git would
- * give the directory's tree; failing that, the branches that go by its name and the default branch are tried. Nothing is written to the clone.
+ * compared with the commit, of those that a safe ref reaches, that comes nearest to it. The branches that go by its name and the default branch
+ * are tried first; unless one is just it, an exact commit is searched for by the id that git would give the directory's tree. Nothing is written
+ * to the clone.
  * Throws when the repository has no safe commit at all.
  */
 export async function makeForgottenGitDir(
@@ -32,18 +33,24 @@ export async function makeForgottenGitDir(
   ];
   const sha256 = [...branches.values()].some((commit) => commit.length === 64);
   const objects = stores.map((store) => `${store.gitDir}/objects`);
-  const exact = await findExactCommit(tools, worktree, stores, objects, sha256);
-  if (exact !== null) return checkedOut(tools, worktree, exact, objects);
-
   let best: { gitDir: PrivateGitDir; differences: number } | null = null;
   for (const commit of await namedCandidates(tools, clone, worktree, branches, defaultBranch, stores)) {
     const gitDir = await checkedOut(tools, worktree, commit, objects);
     const status = await readStatus(tools.git, gitDir, worktree.directory);
     const differences = status.changed.length + status.untracked.length;
+    if (differences === 0) {
+      await best?.gitDir.remove();
+      return gitDir;
+    }
     if (best === null || differences < best.differences) {
       await best?.gitDir.remove();
       best = { gitDir, differences };
     } else await gitDir.remove();
+  }
+  const exact = await findExactCommit(tools, worktree, stores, objects, sha256);
+  if (exact !== null) {
+    await best?.gitDir.remove();
+    return checkedOut(tools, worktree, exact, objects);
   }
   if (best === null) throw new Error("no commit that a safe ref reaches could be compared with it");
   return best.gitDir;
