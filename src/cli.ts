@@ -30,5 +30,5 @@ export async function run(argv: readonly string[], version: string, context: Bas
 /** The first line of what clipanion says of arguments that it does not understand. */
 function usageWords(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
-  return words.split("\n")[0] ?? words;
+  return (words.split("\n")[0] ?? words).replace("; did you mean one of:", ".");
 }

@@ -80,8 +80,7 @@ export class Quarantine {
   async take(clone: Clone, place: string, identity: Identity, ids: readonly string[]): Promise<Quarantined> {
     const entry = join(this.#run, `${this.#made++}.moving`);
     const taken: Quarantined = { clone, place, entry, tree: join(entry, "tree"), adminRoot: join(entry, "admin") };
-    await mkdir(taken.adminRoot, { recursive: true });
-    await writeRecord(entry, { version: 1, workspace: basename(clone.path), place, ids: [...ids] });
+    await makeEntry(entry, { version: 1, workspace: basename(clone.path), place, ids: [...ids] });
     try {
       await withAnchor(clone.path, dirname(place), (anchor) => rename(join(anchor, basename(place)), taken.tree));
       const moved = await lstatOrNull(taken.tree);
@@ -107,8 +106,7 @@ export class Quarantine {
   /** Moves the admin directory of a registration without a directory out of the clone, to be deleted. Returns the path to delete. */
   async takeRegistration(clone: Clone, id: string): Promise<string> {
     const entry = join(this.#run, `${this.#made++}.moving`);
-    await mkdir(join(entry, "admin"), { recursive: true });
-    await writeRecord(entry, { version: 1, workspace: basename(clone.path), place: "", ids: [id] });
+    await makeEntry(entry, { version: 1, workspace: basename(clone.path), place: "", ids: [id] });
     try {
       await withAnchor(clone.gitDir, "worktrees", (anchor) => rename(join(anchor, id), join(entry, "admin", id)));
     } catch (error) {
@@ -276,6 +274,17 @@ async function requireOwnDirectory(path: string): Promise<void> {
 async function moveToFreePlace(from: string, to: string): Promise<void> {
   if ((await lstatOrNull(to)) !== null) throw new Error(`its place is taken`);
   await rename(from, to);
+}
+
+/** Makes an entry that is ready to be moved into; nothing is left of it when that fails, as it does on a full disk. */
+async function makeEntry(entry: string, record: MoveRecord): Promise<void> {
+  try {
+    await mkdir(join(entry, "admin"), { recursive: true });
+    await writeRecord(entry, record);
+  } catch (error) {
+    await rm(entry, { recursive: true, force: true });
+    throw error;
+  }
 }
 
 async function writeRecord(entry: string, record: MoveRecord): Promise<void> {

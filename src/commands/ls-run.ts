@@ -5,7 +5,7 @@ import { planClone, type PlannedClone, type PlannedWorktree } from "../plan/plan
 import type { DiskEntry, LsDocument, LsWorktreeNote } from "../report/documents.ts";
 import { lsDocument, type ListedClone } from "../report/ls-document.ts";
 import { renderLs } from "../report/ls-text.ts";
-import { harmless, plural, size } from "../report/plain-text.ts";
+import { harmless, jsonText, plural, size } from "../report/plain-text.ts";
 import { overviewOf, weighClone, type CloneOverview } from "../scan/clone-overview.ts";
 import { findClones, openReposDir, type Found } from "../scan/clones.ts";
 import { scanWorld, surveySurroundings } from "../scan/scan.ts";
@@ -89,10 +89,7 @@ export class LsRun {
 
   async #print(document: LsDocument, notes: ReadonlyMap<string, LsWorktreeNote>, exitCode: number): Promise<number> {
     const view = makeView(this.#context, { verbose: false, flags: NO_FLAGS });
-    await write(
-      this.#context.stdout,
-      this.#options.json ? `${JSON.stringify(document, null, 2)}\n` : renderLs(document, notes, view),
-    );
+    await write(this.#context.stdout, this.#options.json ? jsonText(document) : renderLs(document, notes, view));
     return exitCode;
   }
 }

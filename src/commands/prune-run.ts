@@ -5,7 +5,7 @@ import { recoverAll } from "../act/recover.ts";
 import { planClone, type Flags, type PlannedClone } from "../plan/plan.ts";
 import type { ClonePass } from "../plan/pass.ts";
 import type { PruneDocument, PruneNotes } from "../report/documents.ts";
-import { harmless, plural, size } from "../report/plain-text.ts";
+import { harmless, jsonText, plural, size } from "../report/plain-text.ts";
 import { hasFailed, hasWork, pruneDocument } from "../report/prune-document.ts";
 import { renderPlan, renderReport } from "../report/prune-text.ts";
 import { findClones, openReposDir, type Found } from "../scan/clones.ts";
@@ -150,7 +150,7 @@ export class PruneRun {
       verbose: this.#options.verbose,
       flags: { force: this.#options.force, discardIgnored: this.#options.discardIgnored },
     });
-    if (this.#options.json) await write(this.#context.stdout, `${JSON.stringify(document, null, 2)}\n`);
+    if (this.#options.json) await write(this.#context.stdout, jsonText(document));
     else if (hasActed) await write(this.#context.stdout, renderReport(document, notes, view));
     else if (document.mode === "declined") await write(this.#context.stdout, "Nothing was removed.\n");
     else await write(this.#context.stdout, renderPlan(document, view));

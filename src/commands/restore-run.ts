@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { restoreArchive } from "../act/restore.ts";
 import { KnownError } from "../errors.ts";
 import type { RestoreDocument } from "../report/documents.ts";
-import { harmless } from "../report/plain-text.ts";
+import { harmless, jsonText } from "../report/plain-text.ts";
 import { restoreDocument } from "../report/restore-document.ts";
 import { renderArchives } from "../report/restore-text.ts";
 import { findArchives, matchArchives, type FoundArchive } from "../scan/archives.ts";
@@ -57,10 +57,7 @@ export class RestoreRun {
 
   async #print(document: RestoreDocument, exitCode: number): Promise<number> {
     const view = makeView(this.#context, { verbose: false, flags: { force: false, discardIgnored: false } });
-    await write(
-      this.#context.stdout,
-      this.#options.json ? `${JSON.stringify(document, null, 2)}\n` : renderArchives(document, view),
-    );
+    await write(this.#context.stdout, this.#options.json ? jsonText(document) : renderArchives(document, view));
     return exitCode;
   }
 }

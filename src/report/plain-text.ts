@@ -17,6 +17,18 @@ export function harmless(text: string): string {
   });
 }
 
+/** Returns a document as JSON that no terminal can be steered with: what `harmless` shows as an escape is a JSON escape here, and the same data. */
+export function jsonText(document: unknown): string {
+  const text = JSON.stringify(document, null, 2).replace(HARMFUL, (character) => {
+    if (character === "\n") return character;
+    return Array.from(
+      { length: character.length },
+      (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, "0")}`,
+    ).join("");
+  });
+  return `${text}\n`;
+}
+
 /** Returns a worktree's name: its place without the worktrees places in it, `a1 › n1`; also of places among other words. */
 export function nameOf(place: string): string {
   return harmless(place.replaceAll(`/${WORKTREES_PLACE}/`, " › ").replaceAll(`${WORKTREES_PLACE}/`, ""));

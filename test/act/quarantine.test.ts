@@ -185,13 +185,15 @@ test("a process that writes into the quarantine after the move is noticed, and t
   const root = join(world.main.directory, ".dl-quarantine");
   const script = `
     const fs = require("node:fs");
+    fs.writeSync(1, "ready");
     for (;;) try {
       const run = fs.readdirSync(${JSON.stringify(root)})[0];
       fs.writeFileSync(${JSON.stringify(root)} + "/" + run + "/0.moving/tree/late.md", "late\\n");
       break;
     } catch {}`;
-  const writer = spawn(process.execPath, ["-e", script], { stdio: "ignore" });
+  const writer = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "ignore"] });
   onTestFinished(() => void writer.kill());
+  await new Promise((resolve) => writer.stdout.once("data", resolve));
   const ended = new Promise((resolve) => writer.once("close", resolve));
   const [pass] = await stages.act(planned);
   await ended;

@@ -11,6 +11,7 @@ import {
   shortenMiddle,
   size,
   wrap,
+  jsonText,
 } from "../../src/report/plain-text.ts";
 import { reason } from "./samples.ts";
 
@@ -144,4 +145,11 @@ test.each([
   ["live-registration", "/ws/.claude/worktrees/a exists", "/ws/.claude/worktrees/a exists"],
 ])("tells %s in words that people read", (code, detail, words) => {
   expect(reasonWords(reason(code, detail))).toBe(words);
+});
+
+test("JSON holds nothing that steers a terminal, and the same data", () => {
+  const data = { a: "\u001B[2J\u009B31m\u202E\n\u2028 ünï 😀 \u{E0041}", b: ["\u007F"] };
+  const text = jsonText(data);
+  expect(text).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u2028\u202E]|\u{E0041}/u);
+  expect(JSON.parse(text)).toEqual(data);
 });

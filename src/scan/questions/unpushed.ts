@@ -83,7 +83,7 @@ async function reachInClone(
 function unpushedOf(tips: readonly string[], reach: CloneReach): Answer<UnpushedCommits> {
   const pending: string[] = [];
   for (const tip of tips) {
-    if (reach.missing.has(tip)) return unanswered(`commit ${tip} is not in the repository`);
+    if (reach.missing.has(tip)) return unanswered(`${tip} names no commit of the repository`);
     if (reach.graph.has(tip)) pending.push(tip);
     else if (!reach.reached.has(tip)) return unanswered(`git did not say whether a safe ref reaches ${tip}`);
   }

@@ -146,7 +146,7 @@ test("a commit that is not there is no answer, and keeps nobody else from one", 
   const commit = world.commit(work);
   const gone = "1".repeat(40);
   expect(await unpushed(world, [world.main, [safe, gone]], [world.main, [safe]], [world.main, [commit]])).toEqual([
-    unanswered(`commit ${gone} is not in the repository`),
+    unanswered(`${gone} names no commit of the repository`),
     are(),
     are(commit),
   ]);
@@ -156,7 +156,7 @@ test.each(["HEAD^{tree}", "HEAD:README.md"])("an object that is no commit is no 
   const world = await temporaryWorld();
   const object = world.git(world.main.clone, "rev-parse", revision).trim();
   const [answer] = await unpushed(world, [world.main, [object]]);
-  expect(answer).toEqual(unanswered(`commit ${object} is not in the repository`));
+  expect(answer).toEqual(unanswered(`${object} names no commit of the repository`));
 });
 
 test("no commits are no objection", async () => {
