@@ -52,13 +52,15 @@ function expression(without: readonly number[]): string[] {
   const inodes = either(...without.map((inode) => ["-inum", String(inode)]));
   const leftOut = without.length === 0 ? [] : [[...inodes, "-prune"]];
   const notSticky = user === 0 ? [] : ["!", "(", "-perm", "-1000", "!", "-uid", String(user), ")"];
-  const free = ["-readable", "-writable", "-executable", ...notSticky];
+  // What its owner may read and enter needs no question; the third is asked, as a file system or an attribute may forbid writing.
+  const own = ["-uid", String(user), "-perm", "-500"];
+  const free = [...either(own, ["-readable", "-executable"]), "-writable", ...notSticky];
   // What cannot be read and entered is not tried: the record says so, not an error.
   const restricted = ["-printf", "r%U/%P\\0", ...either(["-readable", "-executable"], ["-prune"])];
   const entered = ["-printf", "d%b %D\\n", ...either(gitEntry, ["-true"]), ...either(free, restricted)];
   const directory = ["-type", "d", ...either(...leftOut, entered)];
   const file = [
-    ...either(gitEntry, head, ["-true"]),
+    ...either(["-name", "[.H]*", ...either(gitEntry, head, ["-true"])], ["-true"]),
     ...either(["-links", "1", "-printf", "%b\\n"], ["-printf", "l%b %n %i %D\\n"]),
   ];
   return ["-xdev", ...either(directory, file)];

@@ -10,7 +10,7 @@ const WORDS = 8;
  */
 export class LinkTable {
   #size = 0;
-  #words = new Uint32Array(16 * WORDS);
+  #words = new Uint32Array(64 * WORDS);
   readonly #file = new Uint32Array(WORDS);
   readonly #fileInode = new BigUint64Array(this.#file.buffer, 0, 1);
   readonly #fileBytes = new Float64Array(this.#file.buffer, 8, 1);
@@ -74,9 +74,12 @@ export class LinkTable {
   }
 
   #grow(): void {
-    const grown = new LinkTable();
-    grown.#words = new Uint32Array(this.#words.length * 2);
-    grown.add(this);
-    this.#words = grown.#words;
+    const old = this.#words;
+    const words = (this.#words = new Uint32Array(old.length * 4));
+    for (let from = 0; from < old.length; from += WORDS) {
+      if (old[from + SEEN] === 0) continue;
+      const at = this.#find(old, from);
+      for (let i = 0; i < WORDS; i++) words[at + i] = old[from + i] ?? 0;
+    }
   }
 }

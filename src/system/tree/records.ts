@@ -39,13 +39,35 @@ export class RecordReader {
 
   push(chunk: Buffer): void {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    let at = 0;
-    for (let next = this.#record(bytes, at); next > 0; next = this.#record(bytes, at)) at = next;
+    let at = this.#plainFiles(bytes, 0);
+    for (let next = this.#record(bytes, at); next > 0; next = this.#record(bytes, at))
+      at = this.#plainFiles(bytes, next);
     this.#rest = bytes.subarray(at);
   }
 
   finish(): void {
     if (this.#rest.length > 0) throw new Error("the walk stopped in the middle of its answer");
+  }
+
+  /** Reads on through records of files with one link, which most are, and returns where another kind starts, or one that has not come in whole. */
+  #plainFiles(bytes: Buffer, start: number): number {
+    let next = start;
+    let total = 0;
+    let blocks = 0;
+    for (let at = start; at < bytes.length; at++) {
+      const byte = bytes[at] ?? 0;
+      if (byte >= ZERO && byte <= NINE) {
+        blocks = blocks * 10 + (byte - ZERO);
+      } else if (byte === NEWLINE && at > next) {
+        total += blocks;
+        blocks = 0;
+        next = at + 1;
+      } else {
+        break;
+      }
+    }
+    this.#gathering.weight.count(total * BLOCK);
+    return next;
   }
 
   /** Reads the record at `at` and returns where the next one starts, or 0 when it has not come in whole. */
