@@ -11,7 +11,7 @@ import { readIndex, readStatus } from "../git/working-tree.ts";
 import type { Clone } from "../model/clone.ts";
 import { WORKTREES_PLACE } from "../model/place.ts";
 import type { PlannedWorktree } from "../plan/plan.ts";
-import { makeGitDir, readableAdmin } from "../scan/evidence.ts";
+import { makeBaseline, readableAdmin } from "../scan/evidence.ts";
 import type { Tools } from "../scan/tools.ts";
 
 /** What a forced removal saved of one worktree. */
@@ -31,12 +31,13 @@ export interface Archive {
  */
 export async function archiveWorktree(tools: Tools, clone: Clone, entry: PlannedWorktree): Promise<Archive> {
   const { worktree, evidence } = entry;
-  const gitDir = await makeGitDir(tools, clone, await readBranches(tools.git, clone.gitDir), worktree, evidence.head);
+  const branches = await readBranches(tools.git, clone.gitDir);
+  const { gitDir } = await makeBaseline(tools, clone, branches, worktree, evidence.head);
   try {
     await keepBytesAsTheyAre(gitDir);
     const ask = async (...args: string[]): Promise<string> =>
       (await tools.git.run({ gitDir: gitDir.path, workTree: worktree.directory, args })).stdout.toString("utf8").trim();
-    await readIndex(tools.git, gitDir, worktree.directory, () => false);
+    await readIndex(tools.git, gitDir, worktree.directory);
     const head = await readHeadCommit(tools.git, gitDir);
     const headTree = head === null ? null : await ask("rev-parse", "--verify", `${head}^{tree}`);
     const indexTree = await writeIndexTree(ask);

@@ -31,9 +31,11 @@ const MAX_SHARED_INDEXES = 8;
  */
 export class PrivateGitDir {
   readonly path: string;
+  readonly sha256: boolean;
 
-  private constructor(path: string) {
+  private constructor(path: string, sha256: boolean) {
     this.path = path;
+    this.sha256 = sha256;
   }
 
   /** Throws when an index is not a regular file or cannot be copied, or when the temporary directory is full. */
@@ -50,7 +52,7 @@ export class PrivateGitDir {
         source.objects.map((directory) => `${quote(directory)}\n`).join(""),
       );
       if (source.indexOf !== null) await copyIndex(source.indexOf, path);
-      return new PrivateGitDir(path);
+      return new PrivateGitDir(path, source.sha256);
     } catch (error) {
       if (errnoOf(error) === "ENOSPC" || errnoOf(error) === "EDQUOT")
         throw new Error(temporaryWords(error), { cause: error });

@@ -1,6 +1,7 @@
-import { lstat } from "node:fs/promises";
+import { lstat, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf } from "../errors.ts";
+import { readPlainIndex, type IndexListener } from "./index-file.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
 import { splitNul, type Git } from "./run.ts";
 
@@ -11,6 +12,15 @@ export interface IndexFacts {
   /** Tracked paths that the caller asked to be remembered. */
   readonly remembered: ReadonlySet<string>;
 }
+
+/** Which tracked paths are to be remembered, by their names. */
+export interface WantedNames {
+  /** How they end, by `endingOf`: an ending that is not in here is not asked about. */
+  readonly endings: ReadonlySet<number>;
+  readonly includes: (basename: string) => boolean;
+}
+
+const NO_NAMES: WantedNames = { endings: new Set(), includes: () => false };
 
 /** What `git status` says, by kind. Paths are relative to the worktree; a directory ends in a slash. */
 export interface StatusFacts {
@@ -25,17 +35,21 @@ export interface StatusFacts {
 
 /**
  * Reads the index in a private git directory and clears, in that copy, the bits that hide edits: assume-unchanged everywhere, skip-worktree
- * where the file is there (GIT-FACTS fact 7; a file outside a sparse checkout is none). Two or four git processes.
+ * where the file is there (GIT-FACTS fact 7; a file outside a sparse checkout is none). No git process where the index is plain, else one to three.
  */
 export async function readIndex(
   git: Git,
   gitDir: PrivateGitDir,
   workTree: string,
-  remember: (basename: string) => boolean,
+  wanted: WantedNames = NO_NAMES,
 ): Promise<IndexFacts> {
+  const plain = new IndexGathering(wanted);
+  // What cannot be read here, git is asked about.
+  const bytes = await readFile(join(gitDir.path, "index")).catch(() => null);
+  if (bytes !== null && readPlainIndex(bytes, gitDir.sha256, wanted.endings, plain)) return plain;
+
   const { stdout } = await git.run({ gitDir: gitDir.path, workTree, args: ["ls-files", "-z", "-v", "-s"] });
-  const trackedDirectories = new Set<string>();
-  const remembered = new Set<string>();
+  const gathering = new IndexGathering(wanted);
   const assumed: string[] = [];
   const skipped: string[] = [];
   for (const record of splitNul(stdout)) {
@@ -46,12 +60,37 @@ export async function readIndex(
     if (tag !== tag.toUpperCase()) assumed.push(path);
     if (tag.toUpperCase() === "S" && (await isThere(join(workTree, path)))) skipped.push(path);
     const slash = path.lastIndexOf("/");
-    addWithParents(trackedDirectories, slash < 0 ? "" : path.slice(0, slash));
-    if (remember(path.slice(slash + 1))) remembered.add(path);
+    gathering.seeDirectory(slash < 0 ? "" : path.slice(0, slash));
+    gathering.seeName(path.slice(slash + 1));
   }
   await clearBit(git, gitDir, workTree, "--no-assume-unchanged", assumed);
   await clearBit(git, gitDir, workTree, "--no-skip-worktree", skipped);
-  return { trackedDirectories, remembered };
+  return gathering;
+}
+
+class IndexGathering implements IndexFacts, IndexListener {
+  readonly trackedDirectories = new Set<string>();
+  readonly remembered = new Set<string>();
+  readonly #wanted: WantedNames;
+  #directory = "";
+
+  constructor(wanted: WantedNames) {
+    this.#wanted = wanted;
+  }
+
+  seeDirectory(directory: string): void {
+    this.#directory = directory;
+    // With all that hold it.
+    let path = directory;
+    while (!this.trackedDirectories.has(path)) {
+      this.trackedDirectories.add(path);
+      path = path.slice(0, Math.max(path.lastIndexOf("/"), 0));
+    }
+  }
+
+  seeName(name: string): void {
+    if (this.#wanted.includes(name)) this.remembered.add(this.#directory === "" ? name : `${this.#directory}/${name}`);
+  }
 }
 
 /** Returns what differs between HEAD, index and working tree, untracked and ignored paths included. One git process. */
@@ -108,15 +147,5 @@ async function isThere(path: string): Promise<boolean> {
     const code = errnoOf(error);
     if (code === "ENOENT" || code === "ENOTDIR") return false;
     throw error;
-  }
-}
-
-function addWithParents(directories: Set<string>, directory: string): void {
-  for (
-    let path = directory;
-    !directories.has(path);
-    path = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : ""
-  ) {
-    directories.add(path);
   }
 }

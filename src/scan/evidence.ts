@@ -20,7 +20,7 @@ import { mountsWithin } from "../system/mounts.ts";
 import type { OccupantSurvey } from "../system/occupants.ts";
 import type { TreeFacts, Weight } from "../system/tree-facts.ts";
 import { ask, askWith } from "./questions/ask.ts";
-import { makeForgottenGitDir } from "./questions/forgotten.ts";
+import { makeForgottenGitDir, type Baseline } from "./questions/forgotten.ts";
 import { findEmbedded } from "./questions/embedded.ts";
 import type { CommitsAsked } from "./questions/unpushed.ts";
 import { askWorkingTree } from "./questions/working-tree.ts";
@@ -81,16 +81,16 @@ async function gatherOne(tools: Tools, ground: Ground, worktree: Worktree, listi
   const skipped = listing.skipped.filter((entry) => entry.parent === worktree.place);
   const admin = readableAdmin(worktree);
   const head = await ask(async () => (admin === null ? null : readHead(admin, answerOrThrow(ground.branches))));
-  const gitDir = await askWith(head, (value) =>
-    makeGitDir(tools, ground.clone, answerOrThrow(ground.branches), worktree, value),
+  const baseline = await askWith(head, (value) =>
+    makeBaseline(tools, ground.clone, answerOrThrow(ground.branches), worktree, value),
   );
   const [tree, facts] = await Promise.all([
-    askWorkingTree(tools, workingTree(ground, worktree, children, skipped), gitDir),
+    askWorkingTree(tools, workingTree(ground, worktree, children, skipped), baseline),
     ask(() =>
       tools.trees.read(worktree.directory, { without: children.map(({ identity }) => identity), signal: tools.signal }),
     ),
   ]);
-  if (gitDir.kind === "answered") await gitDir.value.remove();
+  if (baseline.kind === "answered") await baseline.value.gitDir.remove();
   return {
     worktree,
     head: head.kind === "answered" ? head.value : { kind: "broken", words: head.words },
@@ -137,24 +137,25 @@ function registrationAnswer({ registration, misfit }: Worktree): Answers["regist
  * Makes the private git directory in which a worktree's content is compared: with its HEAD and a copy of its index, or, for a directory that git
  * forgot, with the nearest commit that is safe. Throws when it has no HEAD that can be read.
  */
-export async function makeGitDir(
+export async function makeBaseline(
   tools: Tools,
   clone: Clone,
   branches: ReadonlyMap<string, string>,
   worktree: Worktree,
   head: Head | null,
-): Promise<PrivateGitDir> {
+): Promise<Baseline> {
   if (worktree.registration.state === "unreadable") throw new Error(worktree.registration.words);
   const admin = readableAdmin(worktree);
   if (admin === null || head === null) return makeForgottenGitDir(tools, clone, worktree, branches);
   if (head.kind === "broken") throw new Error(head.words);
   const commit = head.kind === "unborn" ? null : head.commit;
-  return PrivateGitDir.create(tools.temporary, {
+  const gitDir = await PrivateGitDir.create(tools.temporary, {
     commit,
     objects: [`${clone.gitDir}/objects`],
     indexOf: admin.directory,
     sha256: (commit ?? [...branches.values()][0] ?? "").length === 64,
   });
+  return { gitDir, status: null };
 }
 
 function workingTree(ground: Ground, worktree: Worktree, children: readonly Worktree[], skipped: readonly Skipped[]) {

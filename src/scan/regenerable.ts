@@ -1,6 +1,8 @@
 import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { errnoOf } from "../errors.ts";
+import { endingOf } from "../git/index-file.ts";
+import type { WantedNames } from "../git/working-tree.ts";
 import {
   EXAMINED_BYTES,
   RECIPES,
@@ -273,17 +275,24 @@ const DIRECTORY_RECIPES = RECIPES.flatMap((recipe) =>
 const FILE_RECIPES = RECIPES.flatMap((recipe) => ("file" in recipe ? [{ recipe, path: toPath(recipe.file) }] : []));
 /** The names of all file recipes in one, as most of many files bear none of them. */
 const FILE_NAMES = new RegExp(FILE_RECIPES.map(({ path }) => path.parts.at(-1)?.source).join("|"));
-/** The names of all manifests in one: it is asked of every tracked file of every worktree. */
-const MANIFEST_NAMES = new RegExp(
-  RECIPES.flatMap((recipe) => recipe.tracked ?? [])
-    .flatMap(({ anyOf }) => anyOf)
-    .map((glob) => toPattern(glob).source)
-    .join("|"),
-);
+const MANIFEST_GLOBS = [...new Set(RECIPES.flatMap(({ tracked = [] }) => tracked).flatMap(({ anyOf }) => anyOf))];
+/** The names of all manifests in one: it is asked of many tracked files of every worktree. */
+const MANIFEST_NAMES = new RegExp(MANIFEST_GLOBS.map((glob) => toPattern(glob).source).join("|"));
 
 /** Whether a tracked file of this name can be the recipe of a directory or file: what `RegenerableJudge` asks to be told of. */
 export function isManifestName(name: string): boolean {
   return MANIFEST_NAMES.test(name);
+}
+
+/** Names of manifests, to be looked for in an index. */
+export const MANIFESTS: WantedNames = {
+  endings: new Set(MANIFEST_GLOBS.map(plainEndingOf)),
+  includes: isManifestName,
+};
+
+function plainEndingOf(glob: string): number {
+  if (/[*?[\]]/.test(glob.slice(-3))) throw new Error(`Assertion failed: ${glob} ends in a pattern`);
+  return endingOf(Buffer.from(glob));
 }
 
 interface PathPattern {

@@ -32,7 +32,7 @@ async function look(
 ): Promise<{ modified: readonly string[]; smudged: Set<string>; started: number }> {
   const { tools } = await stagesOf(world);
   const dir = await privateGitDirOf(world, tools, work);
-  await readIndex(tools.git, dir, work, () => false);
+  await readIndex(tools.git, dir, work);
   const { modified } = await readStatus(tools.git, dir, work);
   const before = tools.git.started;
   const smudged = await findSmudgedLfsFiles(tools.git, dir, work, modified);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { World } from "../../fixtures/world.ts";
+import { endingOf } from "../../src/git/index-file.ts";
 import { readIndex, readStatus, type IndexFacts, type StatusFacts } from "../../src/git/working-tree.ts";
 import { privateGitDirOf } from "../helpers/private-git-dir.ts";
 import { stagesOf } from "../helpers/stages.ts";
@@ -19,7 +20,10 @@ async function look(world: World, directory: string): Promise<Seen> {
   const { tools } = await stagesOf(world);
   const before = world.digest(world.reposDir);
   const dir = await privateGitDirOf(world, tools, directory);
-  const index = await readIndex(tools.git, dir, directory, (basename) => basename === "package.json");
+  const index = await readIndex(tools.git, dir, directory, {
+    endings: new Set([endingOf(Buffer.from("package.json"))]),
+    includes: (basename) => basename === "package.json",
+  });
   const status = await readStatus(tools.git, dir, directory);
   expect(world.digest(world.reposDir)).toBe(before);
   return { index, status };
@@ -344,7 +348,7 @@ test.each(Object.entries(LIES))(
     const { tools } = await stagesOf(world);
     const dir = await privateGitDirOf(world, tools, work);
     for (const [name, value] of Object.entries(config)) world.git(world.main.clone, "config", name, value);
-    await readIndex(tools.git, dir, work, () => false);
+    await readIndex(tools.git, dir, work);
     expect(await readStatus(tools.git, dir, work)).toMatchObject(seen);
   },
 );

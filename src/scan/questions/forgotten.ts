@@ -4,7 +4,7 @@ import { PrivateGitDir } from "../../git/private-git-dir.ts";
 import { askReach, safeRefsOfBare, safeRefsOfClone, type SafeRefs } from "../../git/reachability.ts";
 import { findDefaultBranch, readBranches, readSymbolicRef } from "../../git/refs.ts";
 import { splitLines, splitNul } from "../../git/run.ts";
-import { readStatus } from "../../git/working-tree.ts";
+import { readStatus, type StatusFacts } from "../../git/working-tree.ts";
 import type { Clone } from "../../model/clone.ts";
 import { WORKTREES_PLACE } from "../../model/place.ts";
 import type { Worktree } from "../../model/worktree.ts";
@@ -12,6 +12,14 @@ import type { Tools } from "../tools.ts";
 
 /** How far back the history of the safe refs is searched for a commit with exactly the directory's content. */
 const MAX_HISTORY = 50_000;
+
+/** What a working tree is compared with. */
+export interface Baseline {
+  /** At the commit, with the index, that the comparison is with. */
+  readonly gitDir: PrivateGitDir;
+  /** The comparison, where it was made already on the way here: all files of a directory that git forgot are read for one. */
+  readonly status: StatusFacts | null;
+}
 
 /**
  * Makes the private git directory in which a directory that git forgot is judged: nothing but its content is left to tell what it is, so it is
@@ -25,7 +33,7 @@ export async function makeForgottenGitDir(
   clone: Clone,
   worktree: Worktree,
   branches: ReadonlyMap<string, string>,
-): Promise<PrivateGitDir> {
+): Promise<Baseline> {
   const defaultBranch = await findDefaultBranch(tools.git, clone, branches, tools.usersDefaultBranch);
   const stores = [
     ...(clone.bare === null ? [] : [safeRefsOfBare(clone.bare.path)]),
@@ -33,27 +41,27 @@ export async function makeForgottenGitDir(
   ];
   const sha256 = [...branches.values()].some((commit) => commit.length === 64);
   const objects = stores.map((store) => `${store.gitDir}/objects`);
-  let best: { gitDir: PrivateGitDir; differences: number } | null = null;
+  let best: (Baseline & { readonly differences: number }) | null = null;
   for (const commit of await namedCandidates(tools, clone, worktree, branches, defaultBranch, stores)) {
     const gitDir = await checkedOut(tools, worktree, commit, objects);
     const status = await readStatus(tools.git, gitDir, worktree.directory);
     const differences = status.changed.length + status.untracked.length;
     if (differences === 0) {
       await best?.gitDir.remove();
-      return gitDir;
+      return { gitDir, status };
     }
     if (best === null || differences < best.differences) {
       await best?.gitDir.remove();
-      best = { gitDir, differences };
+      best = { gitDir, status, differences };
     } else await gitDir.remove();
   }
   const exact = await findExactCommit(tools, worktree, stores, objects, sha256);
   if (exact !== null) {
     await best?.gitDir.remove();
-    return checkedOut(tools, worktree, exact, objects);
+    return { gitDir: await checkedOut(tools, worktree, exact, objects), status: null };
   }
   if (best === null) throw new Error("no commit that a safe ref reaches could be compared with it");
-  return best.gitDir;
+  return best;
 }
 
 async function findExactCommit(

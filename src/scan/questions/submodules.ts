@@ -89,13 +89,16 @@ export async function holdsWork(
   if ((await askReach(tools.git, safe, commits)).reached.size < commits.length) return true;
 
   const source = { commit, objects: [join(gitDir, "objects")], indexOf: gitDir, sha256: commit.length === 64 };
-  const dir = await ask(() => PrivateGitDir.create(tools.temporary, source));
+  const baseline = await ask(async () => ({
+    gitDir: await PrivateGitDir.create(tools.temporary, source),
+    status: null,
+  }));
   const tree = await askWorkingTree(
     tools,
     { directory, clonePath: copyInClone, nestedNames: new Set(), isForgotten: false },
-    dir,
+    baseline,
   );
-  if (dir.kind === "answered") await dir.value.remove();
+  if (baseline.kind === "answered") await baseline.value.gitDir.remove();
   if (tree.uncommitted.kind === "unanswered") throw new Error(tree.uncommitted.words);
   if (tree.ignored.kind === "unanswered") throw new Error(tree.ignored.words);
   return tree.uncommitted.value.length > 0 || tree.ignored.value.files > 0;

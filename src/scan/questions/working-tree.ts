@@ -4,10 +4,11 @@ import { readIndex, readStatus, type IndexFacts, type StatusFacts } from "../../
 import type { Answer, OnlyCopies } from "../../model/evidence.ts";
 import { WORKTREES_PLACE } from "../../model/place.ts";
 import { findOnlyCopies, isIdenticalInClone, type CopyContext } from "../only-copies.ts";
-import { isManifestName, RegenerableJudge } from "../regenerable.ts";
+import { MANIFESTS, RegenerableJudge } from "../regenerable.ts";
 import { TIME_LIMIT_MS } from "../../system/time-limit.ts";
 import type { Tools } from "../tools.ts";
 import { askWith } from "./ask.ts";
+import type { Baseline } from "./forgotten.ts";
 
 /** Where a working tree lies, and what stands in its own worktrees place: that is judged elsewhere. */
 export interface WorkingTree {
@@ -29,14 +30,13 @@ export interface WorkingTreeAnswers {
 export async function askWorkingTree(
   tools: Tools,
   tree: WorkingTree,
-  gitDir: Answer<PrivateGitDir>,
+  baseline: Answer<Baseline>,
 ): Promise<WorkingTreeAnswers> {
-  const facts = await askWith(gitDir, async (dir) => {
-    const index = await readIndex(tools.git, dir, tree.directory, isManifestName);
+  const facts = await askWith(baseline, async ({ gitDir: dir, status }) => {
+    const index = await readIndex(tools.git, dir, tree.directory, MANIFESTS);
     return {
       dir,
-      index,
-      status: await readStatus(tools.git, dir, tree.directory),
+      status: status ?? (await readStatus(tools.git, dir, tree.directory)),
       context: copyContext(tools, tree, index),
     };
   });

@@ -39,7 +39,7 @@ async function compared(
   const clone = cloneOf(world.main);
   const branches = await readBranches(tools.git, clone.gitDir);
   const before = world.digest(world.reposDir);
-  const dir = await makeForgottenGitDir(tools, clone, worktreeAt(directory, name), branches);
+  const { gitDir: dir } = await makeForgottenGitDir(tools, clone, worktreeAt(directory, name), branches);
   const { changed, untracked } = await readStatus(tools.git, dir, directory);
   expect(world.digest(world.reposDir)).toBe(before);
   return { commit: readFileSync(join(dir.path, "HEAD"), "utf8").trim(), changed, untracked };
@@ -147,7 +147,12 @@ test.each([
   const { tools } = await stagesOf(world);
   const clone = cloneOf(world.main);
   const worktree = { ...worktreeAt(work, "a1"), gitfileId: "gone1" };
-  const dir = await makeForgottenGitDir(tools, clone, worktree, await readBranches(tools.git, clone.gitDir));
+  const { gitDir: dir } = await makeForgottenGitDir(
+    tools,
+    clone,
+    worktree,
+    await readBranches(tools.git, clone.gitDir),
+  );
   expect(readFileSync(join(dir.path, "HEAD"), "utf8").trim()).toBe(commit);
 });
 
@@ -224,7 +229,7 @@ test("its own private git directories are taken away again, but for the one that
   forget(world, work);
   const { tools } = await stagesOf(world);
   const clone = cloneOf(world.main);
-  const dir = await makeForgottenGitDir(
+  const { gitDir: dir } = await makeForgottenGitDir(
     tools,
     clone,
     worktreeAt(work, "a1"),

@@ -14,9 +14,9 @@ import { temporaryWorld } from "../../helpers/temporary.ts";
 async function look(world: World, directory: string, nested: readonly string[] = []): Promise<WorkingTreeAnswers> {
   const { tools } = await stagesOf(world);
   const before = world.digest(world.reposDir);
-  const dir = await ask(() => privateGitDirOf(world, tools, directory));
+  const baseline = await ask(async () => ({ gitDir: await privateGitDirOf(world, tools, directory), status: null }));
   const tree = { directory, clonePath: world.main.clone, nestedNames: new Set(nested), isForgotten: false };
-  const answers = await askWorkingTree(tools, tree, dir);
+  const answers = await askWorkingTree(tools, tree, baseline);
   expect(world.digest(world.reposDir)).toBe(before);
   return answers;
 }
@@ -169,9 +169,9 @@ test.skipIf(process.getuid?.() === 0)(
     world.write(work, "scratch/result.csv");
     chmodSync(join(work, "scratch"), 0);
     const { tools } = await stagesOf(world);
-    const dir = answered(await privateGitDirOf(world, tools, work));
+    const baseline = answered({ gitDir: await privateGitDirOf(world, tools, work), status: null });
     const tree = { directory: work, clonePath: world.main.clone, nestedNames: new Set<string>(), isForgotten: false };
-    const { uncommitted, ignored } = await askWorkingTree(tools, tree, dir);
+    const { uncommitted, ignored } = await askWorkingTree(tools, tree, baseline);
     expect(uncommitted).toEqual(answered([]));
     expect(ignored).toEqual(unanswered(expect.stringContaining("EACCES") as string));
   },
