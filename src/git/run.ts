@@ -1,5 +1,4 @@
-import { execa } from "execa";
-import { wordsOf } from "../errors.ts";
+import { runChild } from "../system/child.ts";
 import type { Programs } from "../system/programs.ts";
 import { TIME_LIMIT_MS } from "../system/time-limit.ts";
 
@@ -106,32 +105,17 @@ export class Git {
     environment = this.#environment,
   ): Promise<GitAnswer> {
     this.started++;
-    const limit = call.timeLimitMs ?? TIME_LIMIT_MS;
-    let result;
-    try {
-      result = await execa(this.#program, args, {
-        cwd: "/",
-        env: { ...environment, ...call.env },
-        extendEnv: false,
-        encoding: "buffer",
-        stripFinalNewline: false,
-        reject: false,
-        timeout: limit,
-        killSignal: "SIGKILL",
-        maxBuffer: 1024 * 1024 * 1024,
-        ...(call.input === undefined ? { stdin: "ignore" as const } : { input: call.input }),
-      });
-    } catch (error) {
-      throw new GitError(args, wordsOf(error));
-    }
-    const words = Buffer.from(result.stderr).toString("utf8").trim();
-    if (result.timedOut) throw new GitError(args, `git took longer than ${limit / 1000} seconds`);
-    if (result.exitCode === undefined) throw new GitError(args, words || result.shortMessage || "git did not run");
-    if (!(call.exitCodes ?? [0]).includes(result.exitCode)) {
-      throw new GitError(args, words || `git ended with exit code ${result.exitCode}`);
+    const { exitCode, stdout, words, failure } = await runChild(this.#program, args, {
+      env: { ...environment, ...call.env },
+      timeLimitMs: call.timeLimitMs ?? TIME_LIMIT_MS,
+      ...(call.input !== undefined && { input: call.input }),
+    });
+    if (exitCode === null) throw new GitError(args, words || `git ${failure}`);
+    if (!(call.exitCodes ?? [0]).includes(exitCode)) {
+      throw new GitError(args, words || `git ended with exit code ${exitCode}`);
     }
     if (words !== "") throw new GitError(args, words);
-    return { exitCode: result.exitCode, stdout: Buffer.from(result.stdout) };
+    return { exitCode, stdout };
   }
 }
 

@@ -1,11 +1,10 @@
 import { dirname, isAbsolute, resolve } from "node:path";
-import { execa } from "execa";
+import { runChild } from "./child.ts";
 import type { Programs } from "./programs.ts";
 import { lstatOrNull } from "./small-file.ts";
 
 /** How much of what `rm` complains about is kept: a tree that cannot be removed makes it say so for every file. */
 const MAX_LINES = 3;
-const MAX_WORDS = 64 * 1024;
 
 /**
  * Removes what lies at an absolute path, whole. Links are removed, never followed, and where `rm` can tell, nothing is removed that is mounted in it.
@@ -18,13 +17,8 @@ export async function deleteTree(path: string, programs: Programs): Promise<void
   if (!isAbsolute(path) || dirname(target) === target)
     throw new Error(`Assertion failed: ${path} is nothing to remove`);
   const { program, args } = await removal(programs);
-  const rm = execa(program, [...args, "--", target], { ...spawnOptions(programs), buffer: false, reject: false });
-  let words = "";
-  rm.stderr.on("data", (chunk: Buffer) => {
-    if (words.length < MAX_WORDS) words += chunk.toString();
-  });
-  const { exitCode, shortMessage } = await rm;
-  if (exitCode !== 0) throw new Error(firstLines(words) || shortMessage || `rm ended with exit code ${exitCode}`);
+  const { exitCode, words, failure } = await runChild(program, [...args, "--", target], { env: programs.env });
+  if (exitCode !== 0) throw new Error(firstLines(words) || `rm ${failure ?? `ended with exit code ${exitCode}`}`);
   if ((await lstatOrNull(target)) !== null)
     throw new Error(`${target} is still there, although rm says that it removed it`);
 }
@@ -49,8 +43,10 @@ function removal(programs: Programs): Promise<CommandLine> {
 
 async function findRemoval(programs: Programs): Promise<CommandLine> {
   const rm = programs.require("rm", "to remove directories");
-  const help = await execa(rm, ["--help"], { ...spawnOptions(programs), reject: false, all: true });
-  const args = help.all.includes("--one-file-system") ? ["-rf", "--one-file-system"] : ["-rf"];
+  const help = await runChild(rm, ["--help"], { env: programs.env });
+  const args = `${help.stdout.toString()}${help.words}`.includes("--one-file-system")
+    ? ["-rf", "--one-file-system"]
+    : ["-rf"];
   let found: CommandLine = { program: rm, args };
   const nothing = programs.find("true");
   if (nothing === null) return found;
@@ -61,14 +57,10 @@ async function findRemoval(programs: Programs): Promise<CommandLine> {
   ] as const) {
     const wrapper = programs.find(name);
     if (wrapper === null) continue;
-    const { exitCode } = await execa(wrapper, [...options, nothing], { ...spawnOptions(programs), reject: false });
+    const { exitCode } = await runChild(wrapper, [...options, nothing], { env: programs.env });
     if (exitCode === 0) found = { program: wrapper, args: [...options, found.program, ...found.args] };
   }
   return found;
-}
-
-function spawnOptions(programs: Programs) {
-  return { cwd: "/", env: { PATH: programs.path, LC_ALL: "C" }, extendEnv: false, stdin: "ignore" } as const;
 }
 
 function firstLines(words: string): string {

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { execa } from "execa";
+import { runChild } from "./child.ts";
 import { errnoOf, KnownError } from "../errors.ts";
 import type { Programs } from "./programs.ts";
 
@@ -112,22 +112,14 @@ export function requireFlock(programs: Programs): string {
 function findFlock(programs: Programs): Flock {
   const program = requireFlock(programs);
   return async (args, descriptor, signal) => {
-    const result = await execa(program, [...args, "3"], {
-      cwd: "/",
-      env: { PATH: programs.path, LC_ALL: "C" },
-      extendEnv: false,
-      // Any descriptor can be inherited; execa's types know those up to 9.
-      stdio: ["ignore", "ignore", "pipe", descriptor as 3],
-      reject: false,
-      ...(signal === undefined ? {} : { cancelSignal: signal }),
-    });
+    const options = { env: programs.env, descriptor, ...(signal && { signal }) };
+    const { exitCode, words, failure } = await runChild(program, [...args, "3"], options);
     // Ctrl-C reaches the program as well as us, and its end may be seen first.
-    if (result.signal !== undefined) await nextTurn();
+    if (exitCode === null) await nextTurn();
     signal?.throwIfAborted();
-    if (result.exitCode === 0) return true;
-    const words = result.stderr.trim();
-    if (result.exitCode === 1 && words === "" && args.includes("-n")) return false;
-    const why = words || result.shortMessage || `flock ended with exit code ${result.exitCode}`;
+    if (exitCode === 0) return true;
+    if (exitCode === 1 && words === "" && args.includes("-n")) return false;
+    const why = words || `flock ${failure ?? `ended with exit code ${exitCode}`}`;
     throw new Error(`The lock could not be taken: ${why}`);
   };
 }

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { platform } from "node:os";
-import { execa } from "execa";
-import { wordsOf } from "../errors.ts";
+import { runChild } from "./child.ts";
 import type { Programs } from "./programs.ts";
 
 const MOUNTINFO = "/proc/self/mountinfo";
@@ -66,15 +65,7 @@ async function readMountinfo(): Promise<string> {
 }
 
 async function askMount(programs: Programs): Promise<string> {
-  try {
-    const { stdout } = await execa("/sbin/mount", [], {
-      cwd: "/",
-      env: { PATH: programs.path, LC_ALL: "C" },
-      extendEnv: false,
-      stdin: "ignore",
-    });
-    return stdout;
-  } catch (error) {
-    throw new Error(`mount could not be asked: ${wordsOf(error)}`, { cause: error });
-  }
+  const { exitCode, stdout, words, failure } = await runChild("/sbin/mount", [], { env: programs.env });
+  if (exitCode === 0) return stdout.toString();
+  throw new Error(`mount could not be asked: ${words || (failure ?? `it ended with exit code ${exitCode}`)}`);
 }

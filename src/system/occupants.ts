@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, readlinkSync, stat } from "node:fs";
 import { platform } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
-import { execa } from "execa";
 import { errnoOf } from "../errors.ts";
 import type { Occupant } from "../model/evidence.ts";
 import type { Identity } from "../model/worktree.ts";
+import { runChild } from "./child.ts";
 import { mapConcurrently } from "./concurrency.ts";
 import type { Programs } from "./programs.ts";
 
@@ -201,16 +201,10 @@ export async function surveyByLsof(programs: Programs): Promise<OccupantSurvey> 
     return { inside: () => [], unseen: "Processes could not be looked at: no absolute entry of PATH has `lsof`." };
   }
   // It ends with 1 as soon as there is anything that it may not look at.
-  const result = await execa(lsof, ["-w", "-n", "-P", "-F", "pcn", "-d", "cwd"], {
-    cwd: "/",
-    env: { PATH: programs.path, LC_ALL: "C" },
-    extendEnv: false,
-    stdin: "ignore",
-    reject: false,
-  });
-  const sightings = parseLsof(result.stdout);
-  if (sightings === null)
-    throw new Error(`lsof listed no process: ${result.stderr || result.shortMessage || "it printed nothing"}`);
+  const asked = ["-w", "-n", "-P", "-F", "pcn", "-d", "cwd"];
+  const { stdout, words, failure } = await runChild(lsof, asked, { env: programs.env });
+  const sightings = parseLsof(stdout.toString());
+  if (sightings === null) throw new Error(`lsof listed no process: ${words || (failure ?? "it printed nothing")}`);
   const isRoot = process.geteuid?.() === 0;
   return {
     inside: (identity, directory) => sightings.inside(identity, directory),

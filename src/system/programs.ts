@@ -8,6 +8,8 @@ import { KnownError } from "../errors.ts";
  */
 export class Programs {
   readonly path: string;
+  /** All that a program has of an environment, unless it needs more: with it, what it says is in English. */
+  readonly env: Readonly<Record<string, string>>;
   readonly #directories: readonly string[];
 
   constructor(callersPath: string | undefined, reposDir: string) {
@@ -16,6 +18,7 @@ export class Programs {
       return isAbsolute(entry) && real !== reposDir && !real.startsWith(reposDir + sep);
     });
     this.path = this.#directories.join(":");
+    this.env = { PATH: this.path, LC_ALL: "C" };
   }
 
   /** Returns the absolute path of a program, or null when no PATH entry has it. */

@@ -1,5 +1,5 @@
 import { constants, lstatSync, readdirSync } from "node:fs";
-import { execa } from "execa";
+import { runChild } from "../child.ts";
 import { errnoOf } from "../../errors.ts";
 import type { StuckDirectory } from "../../model/evidence.ts";
 import { isOwn } from "../user.ts";
@@ -104,12 +104,6 @@ function judgeRestricted(directory: RawPath): "removable" | "stuck" | "unreadabl
 
 /** Returns the name of a user, or the number where it has none. Node knows only the name of its own. */
 async function userName(uid: number): Promise<string> {
-  const result = await execa("/usr/bin/id", ["-nu", String(uid)], {
-    cwd: "/",
-    env: { PATH: "", LC_ALL: "C" },
-    extendEnv: false,
-    stdin: "ignore",
-    reject: false,
-  });
-  return (result.exitCode === 0 && result.stdout) || String(uid);
+  const { exitCode, stdout } = await runChild("/usr/bin/id", ["-nu", String(uid)], { env: { PATH: "", LC_ALL: "C" } });
+  return (exitCode === 0 && stdout.toString().trim()) || String(uid);
 }

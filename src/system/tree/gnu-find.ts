@@ -1,7 +1,9 @@
-import { createInterface } from "node:readline";
-import { execa } from "execa";
+import { runChild, startChild } from "../child.ts";
 import type { Programs } from "../programs.ts";
 import type { Walk } from "./records.ts";
+
+/** How many of find's complaints are told. */
+const MAX_COMPLAINTS = 3;
 
 /** Returns a walk by GNU find, one process a tree, nearly as fast as `du` (PERF, "Sizes"); null when this machine has no such find. */
 export async function findGnuFind(programs: Programs): Promise<Walk | null> {
@@ -13,33 +15,20 @@ export async function findGnuFind(programs: Programs): Promise<Walk | null> {
 }
 
 async function isGnuFind(program: string, programs: Programs): Promise<boolean> {
-  const { stdout } = await execa(program, ["--version"], { ...spawnOptions(programs), timeout: 10_000, reject: false });
-  return typeof stdout === "string" && stdout.startsWith("find (GNU findutils)");
-}
-
-function spawnOptions(programs: Programs) {
-  return { cwd: "/", env: { PATH: programs.path, LC_ALL: "C" }, extendEnv: false, stdin: "ignore" } as const;
+  const { stdout } = await runChild(program, ["--version"], { env: programs.env, timeLimitMs: 10_000 });
+  return stdout.toString().startsWith("find (GNU findutils)");
 }
 
 function createFindWalk(program: string, programs: Programs): Walk {
   return async function* (tree, without, signal) {
-    const find = execa(program, [tree, ...expression(without)], {
-      ...spawnOptions(programs),
-      encoding: "buffer",
-      buffer: false,
-      reject: false,
-      ...(signal && { cancelSignal: signal }),
-    });
-    const complaints: string[] = [];
-    // What vanished meanwhile weighs nothing. Names in complaints are escaped, so that lines are lines.
-    createInterface({ input: find.stderr }).on("line", (line) => {
-      if (!line.endsWith(": No such file or directory") && complaints.length < 3) complaints.push(line);
-    });
+    const find = startChild(program, [tree, ...expression(without)], { env: programs.env, ...(signal && { signal }) });
     yield* find.stdout;
-    const { exitCode, shortMessage } = await find;
-    if (complaints.length > 0) throw new Error(complaints.join("; "));
+    const { exitCode, words, failure } = await find.ended;
+    // What vanished meanwhile weighs nothing. Names in complaints are escaped, so that lines are lines.
+    const complaints = words.split("\n").filter((line) => line !== "" && !line.endsWith(": No such file or directory"));
+    if (complaints.length > 0) throw new Error(complaints.slice(0, MAX_COMPLAINTS).join("; "));
     // GNU find ends with 1 when something vanished before it was looked at.
-    if (exitCode !== 0 && exitCode !== 1) throw new Error(shortMessage ?? `find ended with exit code ${exitCode}`);
+    if (exitCode !== 0 && exitCode !== 1) throw new Error(`find ${failure ?? `ended with exit code ${exitCode}`}`);
   };
 }
 
