@@ -68,7 +68,7 @@ export async function archiveWorktree(tools: Tools, clone: Clone, entry: Planned
     await ask("update-ref", "refs/heads/archive", commit);
     return await store(tools.git, clone, gitDir, { place: worktree.place, commit, tree, facts });
   } finally {
-    await gitDir.remove();
+    gitDir.remove();
   }
 }
 
@@ -90,7 +90,7 @@ export async function requireArchived(tools: Tools, archive: Archive, directory:
     if (different.length > 0)
       throw new Error(`what was saved of it is not what it holds: ${different.slice(0, 3).join(", ")}`);
   } finally {
-    await gitDir.remove();
+    gitDir.remove();
   }
 }
 

@@ -1,8 +1,9 @@
-import { mkdir, open, readdir, rm, writeFile } from "node:fs/promises";
+import { closeSync, futimesSync, mkdirSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { platform } from "node:os";
 import { join } from "node:path";
 import { errnoOf } from "../errors.ts";
-import { openRegularFile } from "../system/small-file.ts";
+import { openRegularFile, readStart } from "../system/small-file.ts";
 import { temporaryWords, type TemporaryDirectory } from "../system/temporary.ts";
 
 /** What a private git directory is made from. */
@@ -22,6 +23,8 @@ export interface PrivateGitDirSource {
  */
 const SPARSE_INDEX = Buffer.from("sdir\0\0\0\0", "latin1");
 const MAX_INDEX = 1024 * 1024 * 1024;
+/** A larger index is not held in memory. */
+const PIECE = 8 * 1024 * 1024;
 const SHARED_INDEX = /^sharedindex\.(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const MAX_SHARED_INDEXES = 8;
 
@@ -32,27 +35,29 @@ const MAX_SHARED_INDEXES = 8;
 export class PrivateGitDir {
   readonly path: string;
   readonly sha256: boolean;
+  #index: Buffer | null;
 
-  private constructor(path: string, sha256: boolean) {
+  private constructor(path: string, sha256: boolean, index: Buffer | null) {
     this.path = path;
     this.sha256 = sha256;
+    this.#index = index;
   }
 
   /** Throws when an index is not a regular file or cannot be copied, or when the temporary directory is full. */
   static async create(temporary: TemporaryDirectory, source: PrivateGitDirSource): Promise<PrivateGitDir> {
     try {
       const path = await temporary.make();
-      await mkdir(join(path, "objects", "info"), { recursive: true });
-      await mkdir(join(path, "info"));
-      await mkdir(join(path, "refs"));
-      await writeFile(join(path, "HEAD"), source.commit === null ? "ref: refs/heads/unborn\n" : `${source.commit}\n`);
-      await writeFile(join(path, "config"), configuration(source.sha256));
-      await writeFile(
+      mkdirSync(join(path, "objects", "info"), { recursive: true });
+      mkdirSync(join(path, "info"));
+      mkdirSync(join(path, "refs"));
+      writeFileSync(join(path, "HEAD"), source.commit === null ? "ref: refs/heads/unborn\n" : `${source.commit}\n`);
+      writeFileSync(join(path, "config"), configuration(source.sha256));
+      writeFileSync(
         join(path, "objects", "info", "alternates"),
         source.objects.map((directory) => `${quote(directory)}\n`).join(""),
       );
-      if (source.indexOf !== null) await copyIndex(source.indexOf, path);
-      return new PrivateGitDir(path, source.sha256);
+      const index = source.indexOf === null ? null : await copyIndex(source.indexOf, path);
+      return new PrivateGitDir(path, source.sha256, index);
     } catch (error) {
       if (errnoOf(error) === "ENOSPC" || errnoOf(error) === "EDQUOT")
         throw new Error(temporaryWords(error), { cause: error });
@@ -60,8 +65,17 @@ export class PrivateGitDir {
     }
   }
 
-  async remove(): Promise<void> {
-    await rm(this.path, { recursive: true, force: true });
+  /** Returns the bytes of its index as it is now, or null when it has none or one that is too large to be held in memory. */
+  async readIndex(): Promise<Buffer | null> {
+    const copied = this.#index;
+    // Whoever asks may have it changed next.
+    this.#index = null;
+    const bytes = copied ?? (await readStart(join(this.path, "index"), PIECE));
+    return bytes !== null && bytes.length < PIECE ? bytes : null;
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true });
   }
 }
 
@@ -88,44 +102,49 @@ function quote(path: string): string {
   return `"${path.replace(/["\\]/g, "\\$&").replace(/\n/g, "\\n")}"`;
 }
 
-async function copyIndex(adminDirectory: string, to: string): Promise<void> {
-  await copyRegularFile(join(adminDirectory, "index"), join(to, "index"));
+/** Returns what was copied, unless it is too large to be held in memory. */
+async function copyIndex(adminDirectory: string, to: string): Promise<Buffer | null> {
+  const index = await copyRegularFile(join(adminDirectory, "index"), join(to, "index"));
   const shared = (await readdir(adminDirectory)).filter((name) => SHARED_INDEX.test(name));
   if (shared.length > MAX_SHARED_INDEXES) throw new Error(`${adminDirectory} holds ${shared.length} shared indexes`);
   for (const name of shared) await copyRegularFile(join(adminDirectory, name), join(to, name));
+  return index;
 }
 
 /**
- * Copies a file without following a link or waiting on a FIFO. A file that is not there is not copied. The copy has the original's mtime, in whole
- * seconds: git reads again what was written in the second of the index's own mtime (Documentation/technical/racy-git), and a newer copy would
- * hide an edit of the same size.
+ * Copies a file without following a link or waiting on a FIFO, and returns its bytes when they fit in one piece. A file that is not there is not
+ * copied. The copy has the original's mtime, in whole seconds: git reads again what was written in the second of the index's own mtime
+ * (Documentation/technical/racy-git), and a newer copy would hide an edit of the same size.
  */
-async function copyRegularFile(from: string, to: string): Promise<void> {
+async function copyRegularFile(from: string, to: string): Promise<Buffer | null> {
   const source = await openRegularFile(from);
-  if (source === null) return;
+  if (source === null) return null;
   try {
-    const stats = await source.stat();
-    if (stats.size > MAX_INDEX) throw new Error(`${from} is larger than ${MAX_INDEX} bytes`);
-    const copy = await open(to, "wx", 0o600);
+    const { size, mtimeMs } = await source.stat();
+    const copy = openSync(to, "wx", 0o600);
     try {
-      const chunk = Buffer.allocUnsafe(1024 * 1024);
+      const piece = Buffer.allocUnsafe(Math.min(size + 1, PIECE));
+      let pieces = 0;
+      let length = 0;
       let tail = Buffer.alloc(0);
-      for (let length = 0; ;) {
-        const { bytesRead } = await source.read(chunk, 0, chunk.length, null);
+      for (;;) {
+        const { bytesRead } = await source.read(piece, 0, piece.length, null);
         if (bytesRead === 0) break;
+        pieces++;
         length += bytesRead;
-        if (length > MAX_INDEX) throw new Error(`${from} grew past ${MAX_INDEX} bytes while it was copied`);
-        const seen = Buffer.concat([tail, chunk.subarray(0, bytesRead)]);
-        if (seen.includes(SPARSE_INDEX))
+        if (length > MAX_INDEX) throw new Error(`${from} is larger than ${MAX_INDEX} bytes`);
+        const read = piece.subarray(0, bytesRead);
+        const seam = Buffer.concat([tail, read.subarray(0, SPARSE_INDEX.length)]);
+        if (seam.includes(SPARSE_INDEX) || read.includes(SPARSE_INDEX))
           throw new Error(`${from} is a sparse index: git would touch the clone's objects to read it`);
-        tail = seen.subarray(-SPARSE_INDEX.length);
-        const { bytesWritten } = await copy.write(chunk, 0, bytesRead);
-        if (bytesWritten < bytesRead) throw new Error(`${from} could not be copied whole`);
+        tail = Buffer.concat([tail, read.subarray(-SPARSE_INDEX.length)]).subarray(-SPARSE_INDEX.length);
+        writeFileSync(copy, read);
       }
-      const seconds = Math.floor(stats.mtimeMs / 1000);
-      await copy.utimes(seconds, seconds);
+      const seconds = Math.floor(mtimeMs / 1000);
+      futimesSync(copy, seconds, seconds);
+      return pieces === 1 ? piece.subarray(0, length) : null;
     } finally {
-      await copy.close();
+      closeSync(copy);
     }
   } finally {
     await source.close();

@@ -1,4 +1,4 @@
-import { lstat, readFile } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf } from "../errors.ts";
 import { readPlainIndex, type IndexListener } from "./index-file.ts";
@@ -44,8 +44,7 @@ export async function readIndex(
   wanted: WantedNames = NO_NAMES,
 ): Promise<IndexFacts> {
   const plain = new IndexGathering(wanted);
-  // What cannot be read here, git is asked about.
-  const bytes = await readFile(join(gitDir.path, "index")).catch(() => null);
+  const bytes = await gitDir.readIndex();
   if (bytes !== null && readPlainIndex(bytes, gitDir.sha256, wanted.endings, plain)) return plain;
 
   const { stdout } = await git.run({ gitDir: gitDir.path, workTree, args: ["ls-files", "-z", "-v", "-s"] });

@@ -90,7 +90,7 @@ async function gatherOne(tools: Tools, ground: Ground, worktree: Worktree, listi
       tools.trees.read(worktree.directory, { without: children.map(({ identity }) => identity), signal: tools.signal }),
     ),
   ]);
-  if (baseline.kind === "answered") await baseline.value.gitDir.remove();
+  if (baseline.kind === "answered") baseline.value.gitDir.remove();
   return {
     worktree,
     head: head.kind === "answered" ? head.value : { kind: "broken", words: head.words },

@@ -123,6 +123,6 @@ async function findStaged(tools: Tools, ground: Ground, admin: ReadableAdmin, he
         : ["diff-index", "--cached", "--name-only", "-z", "--ignore-submodules=none", commit];
     return splitNul((await tools.git.run({ gitDir: gitDir.path, args })).stdout);
   } finally {
-    await gitDir.remove();
+    gitDir.remove();
   }
 }

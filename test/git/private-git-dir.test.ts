@@ -38,7 +38,7 @@ test("is made and used without a byte written below repos_dir", async () => {
   const dir = await privateGitDirOf(world, tools, work);
   await tools.git.run({ gitDir: dir.path, workTree: work, args: ["add", "-A"] });
   await tools.git.run({ gitDir: dir.path, workTree: work, args: ["write-tree"] });
-  await dir.remove();
+  dir.remove();
   expect(world.digest(world.reposDir)).toBe(before);
 });
 
@@ -46,8 +46,8 @@ test("is gone when it is removed, and removing it again does no harm", async () 
   const world = await temporaryWorld();
   const { tools } = await stagesOf(world);
   const dir = await privateGitDirOf(world, tools, world.addWorktree("a1"));
-  await dir.remove();
-  await dir.remove();
+  dir.remove();
+  dir.remove();
   expect(existsSync(dir.path)).toBe(false);
 });
 

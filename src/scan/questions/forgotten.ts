@@ -47,17 +47,17 @@ export async function makeForgottenGitDir(
     const status = await readStatus(tools.git, gitDir, worktree.directory);
     const differences = status.changed.length + status.untracked.length;
     if (differences === 0) {
-      await best?.gitDir.remove();
+      best?.gitDir.remove();
       return { gitDir, status };
     }
     if (best === null || differences < best.differences) {
-      await best?.gitDir.remove();
+      best?.gitDir.remove();
       best = { gitDir, status, differences };
-    } else await gitDir.remove();
+    } else gitDir.remove();
   }
   const exact = await findExactCommit(tools, worktree, stores, objects, sha256);
   if (exact !== null) {
-    await best?.gitDir.remove();
+    best?.gitDir.remove();
     return { gitDir: await checkedOut(tools, worktree, exact, objects), status: null };
   }
   if (best === null) throw new Error("no commit that a safe ref reaches could be compared with it");
@@ -88,7 +88,7 @@ async function findExactCommit(
     }
     return null;
   } finally {
-    await empty.remove();
+    empty.remove();
   }
 }
 

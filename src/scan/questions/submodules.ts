@@ -98,7 +98,7 @@ export async function holdsWork(
     { directory, clonePath: copyInClone, nestedNames: new Set(), isForgotten: false },
     baseline,
   );
-  if (baseline.kind === "answered") await baseline.value.gitDir.remove();
+  if (baseline.kind === "answered") baseline.value.gitDir.remove();
   if (tree.uncommitted.kind === "unanswered") throw new Error(tree.uncommitted.words);
   if (tree.ignored.kind === "unanswered") throw new Error(tree.ignored.words);
   return tree.uncommitted.value.length > 0 || tree.ignored.value.files > 0;

@@ -235,6 +235,6 @@ test("its own private git directories are taken away again, but for the one that
     worktreeAt(work, "a1"),
     await readBranches(tools.git, clone.gitDir),
   );
-  await dir.remove();
+  dir.remove();
   expect(world.digest(tools.temporary.path).split("\n")).toHaveLength(1);
 });
