@@ -1,4 +1,5 @@
 import type { BaseContext } from "clipanion";
+import { setMaxListeners } from "node:events";
 import type { Writable } from "node:stream";
 import { Git } from "../git/run.ts";
 import { requireGitVersion } from "../git/version.ts";
@@ -29,6 +30,9 @@ export async function withSession<T>(
   await requireGitVersion(git);
   const interrupt = watchInterrupts();
   const closed = new AbortController();
+  const signal = AbortSignal.any([interrupt.signal, closed.signal]);
+  // Every program that is running at a time listens to it.
+  setMaxListeners(0, signal);
   const onError = (error: NodeJS.ErrnoException): void => {
     if (error.code === "EPIPE") closed.abort(new ReaderGone());
   };
@@ -44,7 +48,7 @@ export async function withSession<T>(
         trees: await createTreeReader(programs),
         temporary,
         usersDefaultBranch: () => (users ??= git.usersDefaultBranch(context.env.HOME, context.env.XDG_CONFIG_HOME)),
-        signal: AbortSignal.any([interrupt.signal, closed.signal]),
+        signal,
       },
       interrupted: () => interrupt.exitCode,
     });

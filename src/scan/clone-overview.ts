@@ -59,9 +59,9 @@ const AT_A_TIME = 4;
  */
 export async function weighClone(tools: Tools, clone: Clone, onBytes: (bytes: number) => void): Promise<CloneWeight> {
   const place = await lstatWithin(clone.path, WORKTREES_PLACE);
-  const read = async (tree: string, without: readonly Identity[]): Promise<Weight> =>
-    (await tools.trees.read(tree, { signal: tools.signal, onBytes, without })).weight;
-  if (place?.isDirectory() !== true) return { own: await read(clone.path, []), worktrees: null };
+  const weigh = (tree: string, without: readonly Identity[]): Promise<Weight> =>
+    tools.trees.weigh(tree, { signal: tools.signal, onBytes, without });
+  if (place?.isDirectory() !== true) return { own: await weigh(clone.path, []), worktrees: null };
   const root = join(clone.path, WORKTREES_PLACE);
   const entries = await listDirectories(root);
   const parts = [
@@ -70,7 +70,7 @@ export async function weighClone(tools: Tools, clone: Clone, onBytes: (bytes: nu
     ...entries.map(({ path }) => ({ tree: path, without: [] })),
   ];
   const [own = new Weight(), ...others] = await mapConcurrently(parts, AT_A_TIME, ({ tree, without }) =>
-    read(tree, without),
+    weigh(tree, without),
   );
   const worktrees = new Weight();
   for (const weight of others) worktrees.add(weight);

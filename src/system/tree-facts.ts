@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import type { Identity } from "../model/worktree.ts";
 import type { Programs } from "./programs.ts";
 import { Gathering, type TreeFacts } from "./tree/gathering.ts";
+import type { Weight } from "./tree/weight.ts";
 import { findGnuFind } from "./tree/gnu-find.ts";
 import { RecordReader, type Walk } from "./tree/records.ts";
 import { createNodeWalk, WALK_WORKER } from "./tree/walk-threads.ts";
@@ -23,36 +24,46 @@ export interface TreeReadOptions {
 export interface TreeReader {
   /** Throws when the tree is no directory, when the walk was not understood, and with the signal's reason when that aborts. */
   read(tree: string, options?: TreeReadOptions): Promise<TreeFacts>;
+  /** Reads no more of a tree than its weight takes. Throws as `read` does. */
+  weigh(tree: string, options?: TreeReadOptions): Promise<Weight>;
 }
 
 /** Returns the fastest reader that this machine has: GNU find where there is one, else a walk by Node itself. */
 export async function createTreeReader(programs: Programs): Promise<TreeReader> {
-  const nodeReader = createNodeTreeReader();
-  const walk = await findGnuFind(programs);
-  if (walk === null) return nodeReader;
-  return {
-    read: (tree, options = {}) =>
-      // An Identity holds such a number rounded, and find would look for another one.
-      options.without?.some(({ inode }) => !Number.isSafeInteger(inode))
-        ? nodeReader.read(tree, options)
-        : read(walk, resolve(tree), options),
-  };
+  const byNode = createNodeWalk(WALK_WORKER);
+  const byFind = await findGnuFind(programs);
+  if (byFind === null) return readerBy(byNode);
+  return readerBy((tree, asked) =>
+    // An Identity holds such a number rounded, and find would look for another one.
+    (asked.without.every(Number.isSafeInteger) ? byFind : byNode)(tree, asked),
+  );
 }
 
 /** Returns the reader that needs no program: for macOS, whose find has no `-printf`, and busybox. `worker` is its threads' program. */
 export function createNodeTreeReader(worker = WALK_WORKER): TreeReader {
-  const walk = createNodeWalk(worker);
-  return { read: (tree, options = {}) => read(walk, resolve(tree), options) };
+  return readerBy(createNodeWalk(worker));
 }
 
-async function read(walk: Walk, tree: string, { without = [], signal, onBytes }: TreeReadOptions): Promise<TreeFacts> {
+function readerBy(walk: Walk): TreeReader {
+  return {
+    read: (tree, options = {}) => read(walk, resolve(tree), options, false),
+    weigh: async (tree, options = {}) => (await read(walk, resolve(tree), options, true)).weight,
+  };
+}
+
+async function read(
+  walk: Walk,
+  tree: string,
+  { without = [], signal, onBytes }: TreeReadOptions,
+  weightOnly: boolean,
+): Promise<TreeFacts> {
   const before = await lstatTree(tree);
   const inodes = without.filter(({ device }) => device === before.dev).map(({ inode }) => inode);
   const gathering = new Gathering(tree);
   const records = new RecordReader(gathering, before.dev);
   signal?.throwIfAborted();
   try {
-    for await (const piece of walk(tree, inodes, signal)) {
+    for await (const piece of walk(tree, { without: inodes, weightOnly, signal })) {
       const counted = gathering.weight.settledBytes;
       records.push(piece);
       onBytes?.(gathering.weight.settledBytes - counted);

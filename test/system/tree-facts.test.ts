@@ -127,8 +127,10 @@ describe.each<[string, () => Promise<TreeReader>]>([
 ])("%s", (_, create) => {
   test("weighs what removing the tree gives back, to the byte", async () => {
     const { tree } = makeHardTree(await temporary());
-    const facts = await (await create()).read(tree);
+    const reader = await create();
+    const facts = await reader.read(tree);
     expect(facts.weight.bytes).toBe(oracle(tree));
+    expect((await reader.weigh(tree)).bytes).toBe(oracle(tree));
     expect(facts).toMatchObject({ gitEntries: [], bareRepositories: [], stuck: [], unreadable: [] });
     expect(facts.weight.isFloor).toBe(false);
   });
@@ -142,6 +144,7 @@ describe.each<[string, () => Promise<TreeReader>]>([
     expect(outer.weight.bytes).toBe(oracle(tree, [nested]));
     expect(inner.weight.bytes).toBe(oracle(nested));
     expect(outer.gitEntries).toEqual([]);
+    expect((await reader.weigh(tree, { without: [identity(nested)] })).bytes).toBe(outer.weight.bytes);
 
     const whole = new Weight();
     whole.add(outer.weight);
@@ -279,6 +282,8 @@ async function readElsewhere(root: string, command: readonly string[], tree: str
     const reports = [];
     for (const reader of [await createTreeReader(new Programs(process.env.PATH, "/nonexistent")), createNodeTreeReader()]) {
       const { weight, ...facts } = await reader.read(process.argv[2]);
+      const alone = await reader.weigh(process.argv[2]);
+      if (alone.bytes !== weight.bytes || alone.unreadable !== weight.unreadable) throw new Error("it weighs something else");
       reports.push({ bytes: weight.bytes, isFloor: weight.isFloor, facts });
     }
     console.log(JSON.stringify(reports));`;

@@ -1,6 +1,6 @@
 import { runChild, startChild } from "../child.ts";
 import type { Programs } from "../programs.ts";
-import type { Walk } from "./records.ts";
+import type { Asked, Walk } from "./records.ts";
 
 /** How many of find's complaints are told. */
 const MAX_COMPLAINTS = 3;
@@ -20,8 +20,9 @@ async function isGnuFind(program: string, programs: Programs): Promise<boolean> 
 }
 
 function createFindWalk(program: string, programs: Programs): Walk {
-  return async function* (tree, without, signal) {
-    const find = startChild(program, [tree, ...expression(without)], { env: programs.env, ...(signal && { signal }) });
+  return async function* (tree, asked) {
+    const { signal } = asked;
+    const find = startChild(program, [tree, ...expression(asked)], { env: programs.env, ...(signal && { signal }) });
     yield* find.stdout;
     const { exitCode, words, failure } = await find.ended;
     // What vanished meanwhile weighs nothing. Names in complaints are escaped, so that lines are lines.
@@ -33,7 +34,7 @@ function createFindWalk(program: string, programs: Programs): Walk {
 }
 
 /** Returns the arguments that make find print records. Directories are told apart first, so that its optimizer does not ask the inode of every file. */
-function expression(without: readonly number[]): string[] {
+function expression({ without, weightOnly }: Asked): string[] {
   const user = process.geteuid?.() ?? 0;
 
   const gitEntry = ["-name", ".git", "-printf", "g%P\\0"];
@@ -41,15 +42,16 @@ function expression(without: readonly number[]): string[] {
   const inodes = either(...without.map((inode) => ["-inum", String(inode)]));
   const leftOut = without.length === 0 ? [] : [[...inodes, "-prune"]];
   const notSticky = user === 0 ? [] : ["!", "(", "-perm", "-1000", "!", "-uid", String(user), ")"];
-  // What its owner may read and enter needs no question; the third is asked, as a file system or an attribute may forbid writing.
-  const own = ["-uid", String(user), "-perm", "-500"];
-  const free = [...either(own, ["-readable", "-executable"]), "-writable", ...notSticky];
+  // What its owner may read and enter needs no question; writing does, as a file system or an attribute may forbid it.
+  const readable = either(["-uid", String(user), "-perm", "-500"], ["-readable", "-executable"]);
+  const free = [...readable, ...(weightOnly ? [] : ["-writable", ...notSticky])];
   // What cannot be read and entered is not tried: the record says so, not an error.
   const restricted = ["-printf", "r%U/%P\\0", ...either(["-readable", "-executable"], ["-prune"])];
-  const entered = ["-printf", "d%b %D\\n", ...either(gitEntry, ["-true"]), ...either(free, restricted)];
+  const names = (...choices: string[][]): string[] => (weightOnly ? [] : either(...choices, ["-true"]));
+  const entered = ["-printf", "d%b %D\\n", ...names(gitEntry), ...either(free, restricted)];
   const directory = ["-type", "d", ...either(...leftOut, entered)];
   const file = [
-    ...either(["-name", "[.H]*", ...either(gitEntry, head, ["-true"])], ["-true"]),
+    ...names(["-name", "[.H]*", ...names(gitEntry, head)]),
     ...either(["-links", "1", "-printf", "%b\\n"], ["-printf", "l%b %n %i %D\\n"]),
   ];
   return ["-xdev", ...either(directory, file)];

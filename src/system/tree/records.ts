@@ -1,7 +1,16 @@
 import type { Gathering } from "./gathering.ts";
 
-/** Walks the tree at an absolute path, without the directories of its device that have one of these inode numbers, and tells of it in records. */
-export type Walk = (tree: string, without: readonly number[], signal: AbortSignal | undefined) => AsyncIterable<Buffer>;
+/** What a walk is asked. */
+export interface Asked {
+  /** Inode numbers, on the tree's device, of directories that are not entered and of which nothing is told. */
+  readonly without: readonly number[];
+  /** Whether records of `.git`, of `HEAD` and of directories that can be looked into may be left out: they cost a seventh. */
+  readonly weightOnly: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Walks the tree at an absolute path, and tells of it in records. */
+export type Walk = (tree: string, asked: Asked) => AsyncIterable<Buffer>;
 
 /** What `st_blocks` counts in, whatever the file system's own blocks are. */
 const BLOCK = 512;

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { MessageChannel, Worker } from "node:worker_threads";
 import { walkByNode } from "./node-walk.ts";
-import type { Walk } from "./records.ts";
+import type { Asked, Walk } from "./records.ts";
 import type { WalkRequest } from "./walk-worker.ts";
 
 /** The threads' program. It lies beside this file, and where dl is bundled into one file, beside that one. */
@@ -26,7 +26,7 @@ export function createNodeWalk(worker: URL): Walk {
     const index = walks++ % THREADS;
     return (threads[index] ??= startThread(worker).once("exit", () => delete threads[index]));
   };
-  return async function* (tree, without, signal) {
+  return async function* (tree, { without, signal }) {
     const thread = nextThread();
     const { port1, port2 } = new MessageChannel();
     const onExit = (): void => port1.close();
@@ -55,7 +55,7 @@ function startThread(worker: URL): Worker {
   return thread.on("error", () => {});
 }
 
-async function* walkInTurns(tree: string, without: readonly number[]): AsyncGenerator<Buffer> {
+async function* walkInTurns(tree: string, { without }: Asked): AsyncGenerator<Buffer> {
   for (const records of walkByNode(tree, without)) {
     yield Buffer.from(records, "latin1");
     await nextTurn();
