@@ -27,8 +27,8 @@ import { putBack, Quarantine, type Quarantined } from "./quarantine.ts";
 //   7. delete       what was verified, one tree at a time per file system, while the next roots are looked at
 //   8. metadata     under the lock again: approved registrations without a directory are dropped by name, and what is left decides the holdback
 
-/** How many removal roots are re-checked and verified under one hold of the lock. */
-const BATCH = 8;
+/** How many removal roots are re-checked and verified under one hold of the lock: few at first, so that deletion starts soon beside it. */
+const [FIRST_BATCH, LARGEST_BATCH] = [2, 8];
 
 /** What an acting pass reports as it goes. */
 export interface ActProgress {
@@ -102,8 +102,9 @@ class CloneActor {
     for (const { root } of removals) this.#outcomes.set(root.worktree.place, { kind: "planned" });
     let metadata = UNTOUCHED;
     try {
-      for (let at = 0; at < removals.length; at += BATCH) {
-        const batch = removals.slice(at, at + BATCH);
+      let size = FIRST_BATCH;
+      for (let at = 0; at < removals.length; at += size, size = Math.min(2 * size, LARGEST_BATCH)) {
+        const batch = removals.slice(at, at + size);
         await this.#underLock(() => this.#removeBatch(batch));
       }
       const drops = this.#planned.strays.filter(({ decision }) => decision === "drop").length;

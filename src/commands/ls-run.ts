@@ -6,7 +6,7 @@ import type { DiskEntry, LsDocument, LsWorktreeNote } from "../report/documents.
 import { lsDocument, type ListedClone } from "../report/ls-document.ts";
 import { renderLs } from "../report/ls-text.ts";
 import { harmless, jsonText, plural, size } from "../report/plain-text.ts";
-import { overviewOf, weighClone, type CloneOverview } from "../scan/clone-overview.ts";
+import { overviewOf, weighClone, type CloneOverview, type Weighed } from "../scan/clone-overview.ts";
 import { findClones, openReposDir, type Found } from "../scan/clones.ts";
 import { scanWorld, surveySurroundings } from "../scan/scan.ts";
 import type { Tools } from "../scan/tools.ts";
@@ -48,8 +48,11 @@ export class LsRun {
       for (const { path, words } of found.unreadable)
         this.#context.stderr.write(`dl: ${harmless(path)} could not be read: ${harmless(words)}\n`);
       const progress = new Progress(this.#context.stderr);
-      const planned = this.#options.worktrees ? await plan(tools, found, progress) : new Map<string, PlannedClone>();
-      const listed = await this.#list(tools, found, planned, progress);
+      const weighed = new Map<string, Weight | null>();
+      const planned = this.#options.worktrees
+        ? await plan(tools, found, weighed, progress)
+        : new Map<string, PlannedClone>();
+      const listed = await this.#list(tools, found, planned, weighed, progress);
       const notes = await notesOf(tools, [...planned.values()]);
       progress.clear();
       const document = lsDocument(reposDir, listed, this.#options.size);
@@ -62,6 +65,7 @@ export class LsRun {
     tools: Tools,
     found: Found,
     planned: ReadonlyMap<string, PlannedClone>,
+    weighed: Weighed,
     progress: Progress,
   ): Promise<ListedClone[]> {
     let done = 0;
@@ -70,7 +74,7 @@ export class LsRun {
       tools.signal.throwIfAborted();
       const overview = await overviewOf(clone);
       const measured = this.#options.size
-        ? await measure(tools, overview, (more) => {
+        ? await measure(tools, overview, weighed, (more) => {
             bytes += more;
             progress.show(`measured ${done} of ${plural(found.clones.length, "clone")}, ${size(bytes)}`);
           })
@@ -102,9 +106,14 @@ interface Measured {
 
 const NOT_MEASURED: Measured = { disk: null, worktreesDisk: null, error: null };
 
-async function measure(tools: Tools, { clone }: CloneOverview, onBytes: (bytes: number) => void): Promise<Measured> {
+async function measure(
+  tools: Tools,
+  { clone }: CloneOverview,
+  weighed: Weighed,
+  onBytes: (bytes: number) => void,
+): Promise<Measured> {
   try {
-    const { own, worktrees } = await weighClone(tools, clone, onBytes);
+    const { own, worktrees } = await weighClone(tools, clone, weighed, onBytes);
     const worktreesDisk = diskEntry(worktrees ?? new Weight());
     if (worktrees !== null) own.add(worktrees);
     return { disk: diskEntry(own), worktreesDisk, error: null };
@@ -118,11 +127,20 @@ function diskEntry(weight: Weight): DiskEntry {
   return { bytes: weight.bytes, isFloor: weight.isFloor, unreadable: weight.unreadable };
 }
 
-async function plan(tools: Tools, found: Found, progress: Progress): Promise<Map<string, PlannedClone>> {
+/** Puts every worktree to its questions, and notes in `weighed` what was weighed with that. */
+async function plan(
+  tools: Tools,
+  found: Found,
+  weighed: Map<string, Weight | null>,
+  progress: Progress,
+): Promise<Map<string, PlannedClone>> {
   let done = 0;
   const scanned = await scanWorld(tools, found.clones, await surveySurroundings(tools), {
     onClone: () => {},
-    onWorktree: () => progress.show(`looked at ${plural(++done, "worktree")}`),
+    onWorktree: (directory, weight) => {
+      weighed.set(directory, weight);
+      progress.show(`looked at ${plural(++done, "worktree")}`);
+    },
   });
   return new Map(scanned.map((clone) => [clone.clone.path, planClone(clone, NO_FLAGS)]));
 }

@@ -87,12 +87,15 @@ export class PruneRun {
 
     let done = 0;
     let freed = 0;
+    const { toRemove, toRemoveBytes } = document.totals;
     let hasProblem = false;
     const spaceBefore = await freeSpace(tools.reposDir);
     const passes = await act(tools, planned, flags, randomUUID(), {
       onWaiting: (lock) => say(`waiting for ${lock}, which another process holds`),
       onDeleting: (place) =>
-        progress.show(`removed ${done} of ${document.totals.toRemove}, ${size(freed)} freed; deleting ${place}`),
+        progress.show(
+          `removed ${done} of ${plural(toRemove, "worktree")}, ${size(freed)} of ${size(toRemoveBytes)}; deleting ${place}`,
+        ),
       onProblem: (words) => {
         hasProblem = true;
         say(words);
@@ -123,15 +126,18 @@ export class PruneRun {
   ): Promise<PlannedClone[]> {
     let worktrees = 0;
     let done = 0;
+    let bytes = 0;
+    const clones = plural(found.clones.length, "clone");
     const show = (): void =>
-      progress.show(`looked at ${done} of ${plural(worktrees, "worktree")} in ${plural(found.clones.length, "clone")}`);
+      progress.show(`looked at ${done} of ${plural(worktrees, "worktree")} in ${clones}, ${size(bytes)}`);
     const scanned = await scanWorld(session.tools, found.clones, around, {
       onClone: (count) => {
         worktrees += count;
         show();
       },
-      onWorktree: () => {
+      onWorktree: (_, weight) => {
         done++;
+        bytes += weight?.bytes ?? 0;
         show();
       },
     });

@@ -50,14 +50,22 @@ export interface CloneWeight {
   readonly worktrees: Weight | null;
 }
 
+/** What worktrees were found to weigh, each without those nested in it, by their directories; null for one that could not be walked. */
+export type Weighed = ReadonlyMap<string, Weight | null>;
+
 /** How many trees of one clone are walked at a time. */
 const AT_A_TIME = 4;
 
 /**
- * Walks a clone once, in disjoint parts, several at a time: itself, its worktrees place, and what stands in that, entry by entry. Throws when
- * it cannot be walked.
+ * Walks a clone once, in disjoint parts, several at a time: itself, its worktrees place, and what stands in that, entry by entry. What was weighed
+ * before is not walked again. Throws when it cannot be walked.
  */
-export async function weighClone(tools: Tools, clone: Clone, onBytes: (bytes: number) => void): Promise<CloneWeight> {
+export async function weighClone(
+  tools: Tools,
+  clone: Clone,
+  weighed: Weighed,
+  onBytes: (bytes: number) => void,
+): Promise<CloneWeight> {
   const place = await lstatWithin(clone.path, WORKTREES_PLACE);
   const weigh = (tree: string, without: readonly Identity[]): Promise<Weight> =>
     tools.trees.weigh(tree, { signal: tools.signal, onBytes, without });
@@ -69,12 +77,26 @@ export async function weighClone(tools: Tools, clone: Clone, onBytes: (bytes: nu
     { tree: root, without: entries.map(({ identity }) => identity) },
     ...entries.map(({ path }) => ({ tree: path, without: [] })),
   ];
-  const [own = new Weight(), ...others] = await mapConcurrently(parts, AT_A_TIME, ({ tree, without }) =>
-    weigh(tree, without),
+  const [own = new Weight(), ...others] = await mapConcurrently(
+    parts,
+    AT_A_TIME,
+    async ({ tree, without }) => weighedWhole(weighed, tree) ?? weigh(tree, without),
   );
   const worktrees = new Weight();
   for (const weight of others) worktrees.add(weight);
   return { own, worktrees };
+}
+
+/** Returns the weight of a worktree with all that are nested in it, or null when not all of that is known. */
+function weighedWhole(weighed: Weighed, directory: string): Weight | null {
+  if (!weighed.has(directory)) return null;
+  const whole = new Weight();
+  for (const [path, part] of weighed) {
+    if (path !== directory && !path.startsWith(`${directory}/`)) continue;
+    if (part === null) return null;
+    whole.add(part);
+  }
+  return whole;
 }
 
 async function listDirectories(root: string): Promise<{ path: string; identity: Identity }[]> {

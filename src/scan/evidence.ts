@@ -56,14 +56,14 @@ export function gatherEvidence(
   tools: Tools,
   ground: Ground,
   listing: Listing,
-  onDone: () => void,
+  onDone: (directory: string, weight: Weight | null) => void,
 ): Promise<Gathered[]> {
   return Promise.all(
     listing.worktrees.map((worktree) =>
       limited(async () => {
         tools.signal.throwIfAborted();
         const gathered = await gatherOne(tools, ground, worktree, listing);
-        onDone();
+        onDone(worktree.directory, gathered.weight);
         return gathered;
       }),
     ),

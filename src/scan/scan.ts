@@ -26,7 +26,8 @@ const AT_A_TIME = 8;
 /** How far a scan has come; called often. */
 export interface ScanProgress {
   readonly onClone: (worktrees: number) => void;
-  readonly onWorktree: () => void;
+  /** A worktree was looked at. Its weight is that of what lies in it and in no worktree nested in it; null when it could not be walked. */
+  readonly onWorktree: (directory: string, weight: Weight | null) => void;
 }
 
 /** What a whole run reads once: processes and mounts. */
